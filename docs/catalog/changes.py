@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from catalog.markdown import code, escape, page, table
-from despur.reporting.pages.scorecard_counts import JUDGED
+from despur.evidence.verdicts import DECIDED as JUDGED
 from despur.reporting.pages.summary import REFERENCE
 
 RUN = REFERENCE / "three_seeds"

@@ -10,8 +10,9 @@ from catalog.changes import build_changes
 from catalog.markdown import code, contents, escape, link_file, page, table
 from catalog.verdicts import TITLES, describe_verdicts
 from despur.evidence.claims.claim_format import Claim, read_claims
-from despur.evidence.claims.judging import AS_PRINTED, CONTRADICTED, NOT_EXECUTED, NOT_PRINTED, judge_on_printed
-from despur.evidence.claims.printed_numbers import Printed
+from despur.evidence.claims.decisions import judge_on_printed
+from despur.evidence.claims.printed_numbers import Printed as PrintedNumbers
+from despur.evidence.verdicts import ClaimVerdict, Printed
 from despur.orchestration.experiments import find_paper, list_papers, load_experiments
 from despur.specs.declarations import PACKAGE
 
@@ -25,7 +26,7 @@ INTRODUCTION = (
     "(../error_rates.md) their error rates, and [Changed verdicts](changed_verdicts.md) what those rules changed."
 )
 FORMAT = PACKAGE / "evidence/claims/claim_format.py"
-OUTCOMES = (AS_PRINTED, CONTRADICTED, NOT_PRINTED, NOT_EXECUTED)
+OUTCOMES = (*Printed, ClaimVerdict.NOT_EXECUTED)
 
 
 def build_pages() -> dict[str, str]:
@@ -42,15 +43,15 @@ def judge(paper: str) -> list[tuple[Claim, dict[str, list[str]]]]:
     """The claims of a paper, each with what the printed numbers say: data sets by outcome and note."""
     file = find_paper(paper) / "claims.yaml"
     claims, names = read_claims(file)
-    printed = {claim.artifact: Printed(file.parent / "reported", names, claim.artifact) for claim in claims}
+    printed = {claim.artifact: PrintedNumbers(file.parent / "reported", names, claim.artifact) for claim in claims}
     return [(claim, judge_claim(claim, printed[claim.artifact])) for claim in claims]
 
 
-def judge_claim(claim: Claim, printed: Printed) -> dict[str, list[str]]:
+def judge_claim(claim: Claim, printed: PrintedNumbers) -> dict[str, list[str]]:
     """Data sets by outcome and note: ``not printed: Fig. 3 is a plot``."""
     found: dict[str, list[str]] = {}
     for datasets in claim.rows:
-        outcome, note = NOT_EXECUTED, claim.not_executed
+        outcome, note = ClaimVerdict.NOT_EXECUTED, claim.not_executed
         if not claim.not_executed:
             outcome, note = judge_on_printed(claim, datasets, printed).values()
         found.setdefault(f"{outcome}: {note}" if note else outcome, []).append(" and ".join(datasets))
@@ -90,11 +91,11 @@ def build_page(paper: str) -> str:
 def list_slips(claims: list[tuple[Claim, dict[str, list[str]]]]) -> str:
     """The claims that the paper's own numbers contradict, with what is printed."""
     lines = [
-        f"- {escape(claim.statement)} ({code(claim.name)}) – {escape(said.removeprefix(f'{CONTRADICTED}: '))} "
+        f"- {escape(claim.statement)} ({code(claim.name)}) – {escape(said.removeprefix(f'{Printed.CONTRADICTED}: '))} "
         f"({', '.join(datasets)})"
         for claim, outcomes in claims
         for said, datasets in outcomes.items()
-        if said.startswith(CONTRADICTED)
+        if said.startswith(Printed.CONTRADICTED)
     ]
     return "\n".join(["The printed numbers contradict these claims:\n", *lines]) if lines else "None."
 

@@ -7,9 +7,9 @@ import pandas as pd
 
 from catalog.markdown import code, escape, table
 from despur.evidence.claims.claim_format import Claim
+from despur.evidence.tally import CLAIM, COMPARISON
 from despur.reporting.pages.scorecard_counts import find_verdicts
 from despur.reporting.pages.summary import load_scorecards
-from despur.reporting.pages.tally import CLAIM, COMPARISON
 
 TITLES = ["on the paper's data", "on substitutes"]
 

@@ -78,8 +78,8 @@ def scorecard(seeds: int = 220) -> list[Row]:
     """The scorecard of some 5,000 run folders with Snakemake's records of them, one process."""
     import yaml
 
+    from despur.evidence import tally
     from despur.orchestration import artifact_files, experiments
-    from despur.reporting.pages import tally
 
     config = {
         "papers": ["cnc"],
@@ -109,7 +109,7 @@ def scorecard(seeds: int = 220) -> list[Row]:
             table = tally.list_printed("cnc").query(f"artifact == '{artifact}'").drop(columns="artifact")
             if artifact_files.find_module(artifact) == artifact_files.TABLE:
                 table.assign(
-                    claim="none", dataset="none", ours=1.0, difference=1.0, seeds=2, data="cmnist", verdict="differs"
+                    claim="none", dataset="none", ours=1.0, difference=1.0, seeds=2, data="cmnist", verdict="beyond 5"
                 ).to_csv(root / files[1], index=False)
         command = [
             sys.executable,

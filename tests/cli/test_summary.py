@@ -19,7 +19,10 @@ def scorecard(tmp_path, monkeypatch):
     Path("config.yaml").write_text("papers: [cnc]\ndatasets: {}\noutputs: results/own\n")
 
     def write(numbers, claims):
-        rows = [{"kind_of_row": "number", "method": method, "verdict": verdict} for method, verdict in numbers]
+        rows = [
+            {"kind_of_row": "number", "place": "Table 1", "method": method, "verdict": verdict}
+            for method, verdict in numbers
+        ]
         rows += [
             {
                 "kind_of_row": "claim",
@@ -37,21 +40,20 @@ def scorecard(tmp_path, monkeypatch):
 
 
 def test_numbers_and_claims_are_counted_apart_and_a_number_on_two_data_sets_once(scorecard):
-    numbers = [("erm", "agrees"), ("cnc", "agrees"), ("cnc", "differs"), ("jtt", "not run here")]
-    claims = [("holds", True), ("holds", True), ("undecided", True), ("fails", False), ("not run here", False)]
+    numbers = [("erm", "within 2"), ("cnc", "within 2"), ("cnc", "beyond 5"), ("jtt", "not run here")]
+    claims = [("seen here", True), ("seen here", True), ("not seen", True), ("fails", False), ("not run here", False)]
     scorecard(numbers, claims)
     lines = list(summarize_run(Path("config.yaml")))
     assert lines[0] == "Made: 0 tables and figures, below results/own/papers. Pages: "
     assert lines[1] == (
-        "Verdict: printed numbers: 1 agree, 1 differ (1 of 2 compared numbers of trained models agree, "
-        "0 are explained by a choice, 1 open; different measurements: 1); claims on the papers' own data: 1 fail; "
-        "claims on substitute data: 2 hold, 1 undecided"
+        "Verdict: printed numbers: 1 within 2, 1 beyond 5 (distinct measurements: 2); claims on the papers' own data: "
+        "1 fails; orders on substitute data: 2 seen here, 1 not seen"
     )
-    assert '"claims on substitute data": {\n    "hold": 2,\n    "fail": 0,' in format_json(lines)
+    assert '"orders on substitute data": {\n    "seen here": 2,' in format_json(lines)
 
 
 def test_what_is_not_judged_is_said(scorecard):
-    scorecard([("erm", "not run here")], [("undecided", True)])
+    scorecard([("erm", "not run here")], [("not seen", True)])
     assert (
         "printed numbers: none judged here; claims on the papers' own data: none judged here"
         in list(summarize_run(Path("config.yaml")))[1]
@@ -60,7 +62,7 @@ def test_what_is_not_judged_is_said(scorecard):
 
 @pytest.mark.parametrize(("seeds", "few"), [("1", 1), ("2", 2), ("['0', '1-2']", 0), ("3", 0)])
 def test_with_too_few_seeds_it_is_said_how_many_are_needed(scorecard, seeds, few):
-    scorecard([], [("undecided", True)])
+    scorecard([], [("not seen", True)])
     Path("config.yaml").write_text(f"papers: [cnc]\ndatasets: {{}}\noutputs: results/own\nseeds: {seeds}\n")
     _, meaning, following = summarize_run(Path("config.yaml"))
     assert (f"a verdict needs 3 seeds, and this run has {few}" in meaning) == (few > 0)

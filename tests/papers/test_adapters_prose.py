@@ -153,19 +153,19 @@ def test_each_number_is_judged_by_itself():
         if (row.method, row.baseline, row.setting) == ("contrastive_adapter", "zero_shot", "n_train=100")
     )
     row = judged(number, [0.57, 0.574, 0.578])
-    assert (row["verdict"], row["seeds"]) == ("agrees", 3) and row["difference"] == pytest.approx(0)
-    assert judged(number, [0.67, 0.674, 0.678])["verdict"] == "differs"
-    assert judged(number, [0.3, 0.574, 0.8])["verdict"] == "too noisy"
-    assert judged(number, [0.57, 0.574])["verdict"] == "fewer than 3 seeds: undecided"
-    assert judged(number, [0.57] * 3, substitute=True)["verdict"] == "substitute data: not compared"
+    assert (row["verdict"], row["seeds"]) == ("within 5", 3) and row["difference"] == pytest.approx(0)
+    assert judged(number, [0.67, 0.674, 0.678])["verdict"] == "beyond 5"
+    assert judged(number, [0.3, 0.574, 0.8])["verdict"] == "not known"
+    assert judged(number, [0.57, 0.574])["would_decide"] == "at least 3 seeds"
+    assert judged(number, [0.57] * 3, substitute=True)["verdict"] == "substitute data"
     stretched = judged(number, [0.57] * 3, changed="fit=stretch")
-    assert stretched["verdict"] == "other settings (fit=stretch): not compared"
+    assert (stretched["verdict"], stretched["reason"]) == ("other settings", "fit=stretch")
 
 
 def test_a_range_over_data_sets_needs_all_of_them(measured):
     numbers = {row.metric: row for row in SENTENCES.itertuples() if row.dataset in ("all_9", "mean_of_4")}
-    assert prose.measure(numbers["gap_max"], [], measured)[1] == "not all of its data sets were run: not compared"
-    assert prose.measure(numbers["worst_group_accuracy_gain"], [], measured)[1] == ""
+    assert prose.measure(numbers["gap_max"], [], measured)[1]["reason"] == "not all of its data sets were run"
+    assert prose.measure(numbers["worst_group_accuracy_gain"], [], measured)[1] == {}
 
 
 def test_columns_say_what_a_sentence_s_name_says():

@@ -48,7 +48,7 @@ def test_tables_and_figures_are_kept_with_what_made_them(finished):
 def test_of_the_ledger_the_rows_with_a_verdict_are_kept_and_runs_of_this_machine_left_out(tmp_path, monkeypatch):
     def give_verdicts(configfile, output, use_ledger, results):
         assert use_ledger and not results.exists()
-        words = ["agrees", "substitute data: not compared", "too noisy", "not run here", "undecided"]
+        words = ["within 5", "substitute data", "not known", "not run here", "undecided"]
         pd.DataFrame({"method": list("abcde"), "verdict": words}).to_csv(output / "scorecard.csv", index=False)
         (output / "choices.csv").write_text("choice\nwider\n")
         yield "a line"

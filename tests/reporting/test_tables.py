@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from despur.evidence.numbers.tables import COLUMNS
-from despur.evidence.numbers.verdicts import KINDS
+from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import tables
 from despur.reporting.tables import VERDICTS, mark_up, write_table
@@ -22,12 +22,12 @@ def make_row(dataset, metric, reported, std, verdict, **ours):
 @pytest.fixture
 def table():
     """A number that agrees, one on substitute data, and one that was not run."""
-    ours = {"ours": 77.0, "ours_std": 1.0, "difference": -0.4, "smallest_visible": 2.5, "seeds": 3, "data": "cmnist"}
+    ours = {"ours": 77.0, "ours_std": 1.0, "difference": -0.4, "low": -2.0, "high": 1.2, "seeds": 3, "data": "cmnist"}
     other = {"seeds": 3, "data": "scene_digits+draw=1"}
     rows = [
-        make_row("cmnist", "worst_group_accuracy", 77.4, 1.0, "agrees", **ours),
+        make_row("cmnist", "worst_group_accuracy", 77.4, 1.0, "within 5", **ours),
         make_row("celeba", "worst_group_accuracy", 88.8, np.nan, "not run here"),
-        make_row("waterbirds", "gap", 9.0, np.nan, "substitute data: not compared", **other),
+        make_row("waterbirds", "gap", 9.0, np.nan, "substitute data", **other),
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -36,14 +36,13 @@ def test_a_table_is_written_in_four_forms(table, tmp_path):
     write_table(tmp_path / "table_1.csv", table)
     again = pd.read_csv(tmp_path / "table_1.csv", float_precision="round_trip")
     assert again["ours"].tolist()[0] == table["ours"].tolist()[0]
-    assert again["verdict"].tolist() == ["agrees", "not run here", "substitute data: not compared"]
+    assert again["verdict"].tolist() == ["within 5", "not run here", "substitute data"]
     for form in ("md", "tex", "html"):
         text = (tmp_path / f"table_1.{form}").read_text()
-        line = "3 printed numbers: 1 agree, 0 differ, 1 on substitute data, 1 not run here."
-        line += " Chance alone would make about 0.05 differ."
+        line = "3 printed numbers: 1 within 5, 1 substitute data, 1 not run here."
         above = {"md": text.splitlines()[0], "html": text.partition("<table")[0], "tex": text}[form]
         assert (line in above) == (form != "tex")
-        for shown_text in ("77.4 (1.0)", "77.0 (1.0)", "-0.4", "agrees", "not run here"):
+        for shown_text in ("77.4 (1.0)", "77.0 (1.0)", "-0.4", "within 5", "not run here"):
             assert shown_text in text
     assert sorted(path.suffix for path in tmp_path.glob("table_1*")) == [".csv", ".html", ".md", ".tex"]
 
@@ -89,11 +88,11 @@ def test_a_page_has_a_legend_of_its_columns_and_verdicts_and_of_no_others(page):
     legend = page.partition("<h2>Legend</h2>")[2]
     names = [re.sub("<.*?>", "", name).strip() for name in re.findall(r"<dt>(.*?)</dt>", legend, re.DOTALL)]
     assert names == [
-        *("reported", "ours", "difference", "smallest visible", "seeds", "data used"),
-        *("agrees", "substitute data", "not run here"),
+        *("reported", "ours", "difference", "95 % interval", "seeds", "data used"),
+        *("within 5", "substitute data", "not run here"),
     ]
     assert "of the test split, at the step that is best on validation data" in legend
-    assert set(KINDS) <= set(VERDICTS)
+    assert set(NumberVerdict) <= set(VERDICTS)
 
 
 def test_rows_that_were_not_run_are_folded(page):

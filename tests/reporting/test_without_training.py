@@ -9,7 +9,7 @@ from records import add
 
 from despur.cli.summary import count_scorecard
 from despur.evidence.ledger import files as ledger
-from despur.evidence.numbers.choices import Choice
+from despur.evidence.numbers.choices import Choice, select_runs
 from despur.evidence.runs.sources import find_sources
 from despur.orchestration.configuration import load_configuration
 from despur.orchestration.experiments import load_experiments
@@ -58,7 +58,7 @@ def test_records_alone_give_tables_matrix_and_scorecard():
 @pytest.mark.parametrize(("text", "use_ledger"), [(CONFIG, False), (CONFIG + "ledger: false\n", True)])
 def test_records_are_left_out_by_option_and_by_configuration(text, use_ledger, monkeypatch):
     monkeypatch.setattr("despur.reporting.without_training.make_tables", lambda config, shown: made.update(shown))
-    monkeypatch.setattr("despur.reporting.pages.scorecard.write", lambda config, prefix, chosen: None)
+    monkeypatch.setattr("despur.reporting.pages.scorecard.write", lambda config, prefix: None)
     made = {}
     judge(text, use_ledger)
     assert made and not any(runs for own in made.values() for runs in own.values())
@@ -78,9 +78,9 @@ def test_tables_under_a_choice_show_its_runs_in_the_place_of_the_others(monkeypa
     paper = load_experiments("cnc")
     monkeypatch.setattr(without_training, "read_choices", lambda own: [choice, few] if own == paper else [])
     Path("some.yaml").write_text(CONFIG)
-    found = without_training.judge_choices(load_configuration(Path("some.yaml")), find_sources())
-    assert {paper: list(own) for paper, own in found.items()} == {"cnc": [method]}
-    rows = found["cnc"][method].query("artifact == 'table_1' and seeds > 0 and metric == 'average_accuracy'")
+    config = load_configuration(Path("some.yaml")) | {"outputs": "results"}
+    found = without_training.measure_numbers(config, "cnc", select_runs(choice, find_sources()))
+    rows = found.query("artifact == 'table_1' and seeds > 0 and metric == 'average_accuracy'")
     assert set(rows["method"]) == {"erm"}
     assert rows["ours"].tolist() == pytest.approx([100 * sum(measured) / 3])
     judge(CONFIG)

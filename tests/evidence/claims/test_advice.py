@@ -38,7 +38,7 @@ def test_the_slowest_of_all_contrasts_and_the_fastest_refutation_count():
     fast, slow = contrast([0.05, 0.1, 0.15]), contrast([0.0, 0.1, 0.2])
     assert what_would_settle(Group([fast, slow])) == f"about {seeds_for(0.1, 0.1)} seeds"
     refuted = contrast([-0.2, -0.1, 0.0])
-    assert what_would_settle(Group([fast, refuted])) == f"about {seeds_for(0.1, 0.1, level=0.0125)} seeds"
+    assert what_would_settle(Group([fast, refuted])) == f"about {seeds_for(0.1, 0.1, level=LEVEL / 4)} seeds"
 
 
 def test_advice_makes_sense_where_no_number_of_seeds_helps():

@@ -1,23 +1,16 @@
-"""Choices that papers leave open: whose runs they are, and which numbers they explain."""
+"""Choices that papers leave open: whose runs they are, and whether numbers support them."""
 
 import pandas as pd
 import pytest
 
-from despur.evidence.numbers.choices import (
-    OPEN,
-    Choice,
-    change_key,
-    explain_numbers,
-    list_tried,
-    read_choices,
-    select_runs,
-)
+from despur.evidence.numbers.choices import Choice, change_key, judge_choice, list_tried, read_choices, select_runs
+from despur.evidence.numbers.counts import NUMBER
 from despur.evidence.runs.sources import Sources
+from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import list_papers, load_experiments
 from despur.specs.settings import SettingError
 
 WIDE = Choice("simclr", {"encoder.width": "16"}, "App. D")
-EXPLAINED = f"explained by {WIDE.name}"
 
 
 @pytest.mark.parametrize("paper", list_papers())
@@ -82,48 +75,50 @@ def test_whatever_else_a_run_changes_it_was_tried():
     assert list_tried(WIDE, keys) == keys[:1]
 
 
-def table(verdicts):
-    """Printed numbers: two of a row of Table 1, and one of another row."""
-    rows = pd.DataFrame(
-        {"method": ["cl", "cl", "erm"], "metric": ["test_id", "test_ood", "test_id"], "setting": [float("nan")] * 3}
+PRINTED = [80.0, 60.0, 90.0]
+
+
+def table(values, verdicts):
+    """Numbers of three metrics: our values by seed, and their verdicts."""
+    return pd.DataFrame(
+        {
+            **dict.fromkeys(NUMBER, "x"),
+            "metric": ["a", "b", "c"],
+            "unit": "percent",
+            "data": "d",
+            "reported": PRINTED,
+            "by_seed": [" ".join(map(str, own)) for own in values],
+            "verdict": verdicts,
+        }
     )
-    return rows.assign(
-        paper="p", place="Table 1", artifact="table_1", paper_dataset="d", data="d", verdict=verdicts
-    ).set_axis([7, 3, 5])
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "explanations"),
-    [
-        (["differs", "agrees", "differs"], ["agrees", "agrees", "differs"], [EXPLAINED, "", OPEN]),
-        (["too noisy", "differs", "agrees"], ["agrees", "differs", "agrees"], [EXPLAINED, OPEN, ""]),
-        (["differs", "agrees", "differs"], ["agrees", "too noisy", "agrees"], [OPEN, "", OPEN]),
-        (["differs", "too noisy", "differs"], ["agrees", "differs", "differs"], [OPEN, OPEN, OPEN]),
-        (["differs", "agrees", "differs"], ["agrees", "not run here", "differs"], [EXPLAINED, "", OPEN]),
-        (["not run here", "fewer than 3 seeds: undecided", "differs"], ["agrees"] * 3, ["", "", EXPLAINED]),
-    ],
-)
-def test_a_choice_explains_a_number_if_none_that_it_measures_gets_worse(before, after, explanations):
-    numbers = table(before)
-    found = explain_numbers(numbers, {WIDE.name: table(after).iloc[::-1]})
-    assert found.to_dict() == dict(zip(numbers.index, explanations, strict=True))
+NEAR = [[p - 0.5, p, p + 0.5] for p in PRINTED]
+OFF = [[p + 10, p + 11, p + 10.5] for p in PRINTED]
+BEYOND, WITHIN, NOT_KNOWN = NumberVerdict.BEYOND_5, NumberVerdict.WITHIN_5, NumberVerdict.NOT_KNOWN
 
 
-def test_a_choice_of_all_methods_must_measure_every_number_that_was_compared():
-    numbers, chosen = (
-        table(["differs", "agrees", "not run here"]),
-        ["agrees", "fewer than 3 seeds: undecided", "differs"],
-    )
-    assert list(explain_numbers(numbers, {"methods+encoder.width=16": table(chosen)})) == [OPEN, "", ""]
-    chosen[1] = "agrees"
-    explained = "explained by methods+encoder.width=16"
-    assert list(explain_numbers(numbers, {"methods+encoder.width=16": table(chosen)})) == [explained, "", ""]
+def test_a_choice_is_supported_if_numbers_move_to_print_and_are_then_equivalent():
+    found = judge_choice(table(OFF, [BEYOND, NOT_KNOWN, BEYOND]), table(NEAR, [WITHIN] * 3))
+    assert (found["verdict"], found["numbers"], found["seeds"]) == ("supported", 3, 3)
+    assert found["moved"].startswith("+10.5 [") and found["remaining"].startswith("+0.0 [-1.2")
 
 
-def test_numbers_that_a_choice_does_not_measure_stay_open_and_the_first_that_explains_one_is_named():
-    numbers = table(["differs", "agrees", "differs"])
-    found = explain_numbers(
-        numbers, {"first": table(["agrees", "agrees", "differs"])[:2], "second": table(["agrees"] * 3)}
-    )
-    assert list(found) == ["explained by first", "", "explained by second"]
-    assert list(explain_numbers(numbers, {})) == [OPEN, "", OPEN]
+def test_one_chance_flip_vetoes_no_choice_but_a_number_that_is_shown_to_be_off_does():
+    after = [NOT_KNOWN, WITHIN, WITHIN]
+    assert judge_choice(table(OFF, [BEYOND] * 3), table(NEAR, after))["verdict"] == "supported"
+    after[0] = BEYOND
+    assert judge_choice(table(OFF, [BEYOND] * 3), table(NEAR, after))["verdict"] == "not supported"
+
+
+def test_more_noise_supports_no_choice():
+    noisy = [[p - 30, p, p + 30] for p in PRINTED]
+    assert judge_choice(table(OFF, [BEYOND] * 3), table(noisy, [NOT_KNOWN] * 3))["verdict"] == "not supported"
+
+
+def test_numbers_that_a_choice_was_found_on_or_that_were_right_before_do_not_count():
+    fitted = table(NEAR, [NumberVerdict.FITTED, WITHIN, WITHIN])
+    assert judge_choice(table(OFF, [BEYOND, BEYOND, WITHIN]), fitted)["numbers"] == 1
+    assert judge_choice(table(NEAR, [WITHIN] * 3), fitted)["verdict"] == "not tried"
+    few = table([own[:2] for own in NEAR], [NOT_KNOWN] * 3)
+    assert judge_choice(table(OFF, [BEYOND] * 3), few)["verdict"] == "not tried"

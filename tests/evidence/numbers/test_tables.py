@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from despur.evidence.numbers import tables
+from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.numbers.tables import compare, format_spread, format_table, to_markdown
-from despur.evidence.numbers.verdicts import COMPARED, smallest_visible
+from despur.evidence.numbers.verdicts import judge_values
 from despur.evidence.runs.artifact_metrics import load_metrics, parse_artifact_runs, select_headline
 from despur.orchestration.experiments import ArtifactRun
 
@@ -73,79 +74,72 @@ VALUES = [(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)]
 
 
 @pytest.mark.parametrize(
-    ("metric", "samples", "ours_std"),
-    [
-        (METRICS[0], 2 * 1e4 * 0.74 * 0.26 / 100, 4.0),
-        (METRICS[1], 2 * 1e4 * 0.91 * 0.09 / 1000, 1.0),
-    ],  # the smallest group has 100, all 1000
-)
-def test_the_smallest_visible_difference_counts_seeds_and_the_samples_behind_a_number(run, metric, samples, ours_std):
-    metrics = load_metrics([run(VALUES)])
-    ours = (
-        metrics[(metrics["metric"] == metric) & (metrics["selection"] == "best") & (metrics["split"] == "test")][
-            "value"
-        ].mean()
-        * 100
-    )
-    visible = smallest_visible(3.0, 3, ours_std, 3, samples, rounding=0.05)
-    for shift, differs in ((visible - 0.06, False), (visible + 0.06, True)):
-        (row,) = compare(printed(("cmnist", "cnc", metric, round(ours + shift, 1), 3.0)), metrics, 3).to_dict("records")
-        assert row["smallest_visible"] == pytest.approx(visible) and row["verdict"] == (
-            "differs" if differs else "too noisy"
-        )
+    ("metric", "samples"),
+    [(METRICS[0], 2 * 1e4 * 0.74 * 0.26 / 100), (METRICS[1], 2 * 1e4 * 0.91 * 0.09 / 1000)],
+)  # the smallest group has 100, all 1000
+@pytest.mark.parametrize("sizes", [SIZES, SIZES | {"2, red": 0.0}])
+def test_the_interval_counts_seeds_and_the_samples_behind_a_number(run, metric, samples, sizes):
+    metrics = load_metrics([run(VALUES, sizes=sizes)])
+    values = 100 * np.array([pair[METRICS.index(metric)] for pair in VALUES])
+    (row,) = compare(printed(("cmnist", "cnc", metric, 74.0, 3.0)), metrics, 3).to_dict("records")
+    expected = judge_values(values, 74.0, 3.0, 3, samples, 0.5)
+    assert (row["low"], row["high"]) == pytest.approx((expected["low"], expected["high"]))
+    assert row["by_seed"] == " ".join(f"{value:.10g}" for value in values)
 
 
-def test_a_group_without_samples_does_not_widen_the_verdict(run):
-    metrics = load_metrics([run(VALUES, sizes=SIZES | {"2, red": 0.0})])
-    visible = smallest_visible(3.0, 3, 4.0, 3, 2 * 1e4 * 0.74 * 0.26 / 100, rounding=0.05)
-    found = compare(printed(("cmnist", "cnc", METRICS[0], 84.6, 3.0)), metrics, 3)["smallest_visible"]
-    assert found.tolist() == pytest.approx([visible])
+def test_seeds_that_collapsed_are_counted_apart(run):
+    metrics = load_metrics([run([(0.70, 0.90), (0.74, 0.91), (0.78, 0.92), (0.1, 0.2)])])
+    metrics["collapsed"] = metrics["seed"] == 3
+    (row,) = compare(printed(("cmnist", "cnc", METRICS[0], 74.0, 3.0)), metrics, 3).to_dict("records")
+    assert (row["ours"], row["seeds"]) == (pytest.approx(74.0), 3) and len(row["by_seed"].split()) == 4
+    assert row["collapsed"] == "1 of 4 seeds collapsed (1 to 81 %)"  # Clopper and Pearson
 
 
 def test_fewer_than_three_seeds_are_undecided(run):
     table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics([run([(0.774, 0.9)])]), 3)
     (row,) = table.to_dict("records")
-    assert (row["seeds"], row["verdict"]) == (1, "fewer than 3 seeds: undecided")
+    assert (row["seeds"], row["verdict"], row["would_decide"]) == (1, "not known", "at least 3 seeds")
     assert row["difference"] == pytest.approx(0.0)
-    assert np.isnan(row["ours_std"]) and np.isnan(row["smallest_visible"])
+    assert np.isnan(row["ours_std"]) and np.isnan(row["low"])
 
 
 @pytest.mark.parametrize(
-    ("dataset", "method", "verdict"),
+    ("dataset", "method", "reason"),
     [
-        ("cmnist+colors=released", "erm", "too noisy"),  # an accepted variant of the paper's settings
-        ("cmnist", "erm+epochs=1", "other settings (epochs=1): not compared"),
-        ("cmnist+p_corr=0.5", "erm", "other settings (p_corr=0.5): not compared"),
+        ("cmnist+colors=released", "erm", ""),  # an accepted variant of the paper's settings
+        ("cmnist", "erm+epochs=1", "epochs=1"),
+        ("cmnist+p_corr=0.5", "erm", "p_corr=0.5"),
     ],
 )
-def test_numbers_are_compared_at_the_settings_of_the_room_only(run, dataset, method, verdict):
+def test_numbers_are_compared_at_the_settings_of_the_paper_only(run, dataset, method, reason):
     artifact_run = run(
         [(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)], dataset=dataset, method=method, stands=("table_1", "cnc")
     )
     table = compare(printed(("cmnist", "erm", METRICS[0], 74.0, 3.0)), load_metrics([artifact_run]), 3)
-    assert table["verdict"].tolist() == [verdict]
-    assert table["difference"].notna().tolist() == [verdict == "too noisy"]
+    assert table["verdict"].tolist() == ["other settings" if reason else "not known"]
+    assert table["reason"].fillna("").tolist() == [reason]
+    assert table["difference"].notna().tolist() == [not reason]
 
 
 def test_a_number_that_is_derived_of_changed_runs_is_not_compared(run):
     metrics = load_metrics([run([(0.7, 0.9)] * 2, dataset="cmnist", method="erm+epochs=1", stands=("table_1", "cnc"))])
     gap = metrics[metrics["metric"] == METRICS[0]].drop(columns="changed").assign(metric="gap")
     table = compare(printed(("cmnist", "erm", "gap", 20.0, 1.0)), pd.concat([metrics, gap]), 3)
-    assert table["verdict"].tolist() == ["other settings (epochs=1): not compared"]
+    assert table[["verdict", "reason"]].to_numpy().tolist() == [["other settings", "epochs=1"]]
 
 
 def test_a_setting_that_the_printed_row_names_is_no_change(run):
     metrics = load_metrics([run(VALUES, method="cnc+lambda=0.3", stands=("table_a5", "cnc"))])
     row = printed(("cmnist", "cnc", METRICS[0], 74.0, 3.0))
-    assert compare(row.assign(setting="lambda=0.3"), metrics, 3)["verdict"].tolist() == ["too noisy"]
-    assert compare(row, metrics, 3)["verdict"].tolist() == ["other settings (lambda=0.3): not compared"]
+    assert compare(row.assign(setting="lambda=0.3"), metrics, 3)["verdict"].tolist() == ["not known"]
+    assert compare(row, metrics, 3)["reason"].tolist() == ["lambda=0.3"]
 
 
 def test_a_substitute_is_shown_but_never_compared(run):
     artifact_run = run([(0.774, 0.9)] * 3, dataset="colored_digits")
     table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics([artifact_run]), 3)
     (row,) = table.to_dict("records")
-    assert row["verdict"] == "substitute data: not compared"
+    assert row["verdict"] == "substitute data"
     assert np.isnan(row["difference"])
     assert row["ours"] == pytest.approx(77.4)
     assert row["data"] == "colored_digits"
@@ -179,7 +173,7 @@ def test_a_number_lost_in_print_is_neither_agreed_with_nor_not(run):
     (row,) = compare(
         printed(("cmnist", "cnc", METRICS[0], np.nan, np.nan)), load_metrics([run([(0.7, 0.9)] * 3)]), 3
     ).to_dict("records")
-    assert (row["verdict"], row["seeds"]) == ("nothing printed", 3)
+    assert (row["verdict"], row["reason"], row["seeds"]) == ("not compared", "nothing printed", 3)
     assert row["ours"] == pytest.approx(70.0) and np.isnan(row["difference"])
 
 
@@ -276,21 +270,21 @@ def test_how_a_number_is_shown(mean, std, text):
 
 @pytest.fixture
 def table(run):
-    reported = printed(("cmnist", "cnc", METRICS[0], 77.4, 1.0), ("celeba", "cnc", METRICS[0], 88.8, np.nan))
+    reported = printed(("cmnist", "cnc", METRICS[0], 77.4, 0.1), ("celeba", "cnc", METRICS[0], 88.8, np.nan))
     return compare(
-        reported, load_metrics([run([(0.76, 0.90), (0.77, 0.91), (0.78, 0.92)], sizes={"0, red": 20_000.0})]), 3
+        reported, load_metrics([run([(0.769, 0.90), (0.770, 0.91), (0.771, 0.92)], sizes={"0, red": 200_000.0})]), 3
     )
 
 
 def test_a_table_as_people_read_it(table):
     first, second = format_table(table).to_dict("records")
     assert (first["reported"], first["ours"], first["difference"], first["seeds"]) == (
-        "77.4 (1.0)",
-        "77.0 (1.0)",
+        "77.4 (0.1)",
+        "77.0 (0.1)",
         "-0.4",
         "3",
     )
-    assert (first["metric"], first["data used"], first["verdict"]) == ("worst group accuracy", "cmnist", "agrees")
+    assert (first["metric"], first["data used"], first["verdict"]) == ("worst group accuracy", "cmnist", "within 2")
     assert (second["reported"], second["ours"], second["difference"], second["data used"]) == ("88.8", "–", "", "–")
 
 

@@ -1,4 +1,4 @@
-"""Numbers: Welch's test by hand and by scipy, what is tolerated, what is too noisy, how many differ by chance."""
+"""Numbers: equivalence by hand and by scipy, what would decide, counts of distinct verdicts."""
 
 import math
 from types import SimpleNamespace
@@ -8,70 +8,118 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from despur.evidence.numbers.counts import count_numbers, count_standing, summarize_verdicts
 from despur.evidence.numbers.sample_noise import is_official, sample_variance
-from despur.evidence.numbers.verdicts import (
-    differences_by_chance,
-    judge_number,
-    last_digit,
-    share_variance,
-    smallest_visible,
-    summarize_verdicts,
-)
+from despur.evidence.numbers.verdicts import judge_count, judge_logarithms, judge_values, last_digit, share_variance
+from despur.evidence.statistics.contrasts import LEVEL
+from despur.evidence.statistics.equivalence import assume_deviation, measure_difference
+from despur.evidence.statistics.multiplicity import adjust_false_discoveries, adjust_holm, find_p_value
+from despur.evidence.verdicts import NumberVerdict
 
-T = {2: 4.30265, 4: 2.77645}  # Student's 97.5 % quantiles
+TIGHT = np.array([-0.1, 0.0, 0.1])  # deviation .1
 
 
 @pytest.mark.parametrize(
-    ("theirs", "their_seeds", "ours", "seeds"), [(3.0, 3, 1.5, 3), (0.5, 10, 2.0, 4), (1.0, 2, 0.1, 5)]
+    ("theirs", "their_seeds", "ours"), [(3.0, 3, [1.0, 2.5, 4.0]), (0.5, 10, [3.0, 5.0, 7.5, 9.0])]
 )
-def test_without_test_noise_and_rounding_it_is_welch_s_test(theirs, their_seeds, ours, seeds):
-    visible = smallest_visible(theirs, their_seeds, ours, seeds)
-    assert stats.ttest_ind_from_stats(
-        visible, ours, seeds, 0, theirs, their_seeds, equal_var=False
-    ).pvalue == pytest.approx(0.05)
+def test_the_interval_of_a_difference_is_welch_s(theirs, their_seeds, ours):
+    ours = np.array(ours)
+    found = judge_values(ours, 2.0, theirs, their_seeds)
+    printed = np.resize([-1.0, 1.0], their_seeds)
+    printed = 2 + theirs * (printed - printed.mean()) / printed.std(ddof=1)  # with just this mean and deviation
+    expected = stats.ttest_ind(ours, printed, equal_var=False).confidence_interval(0.95)
+    assert (found["low"], found["high"]) == pytest.approx((expected.low, expected.high))
 
 
-def test_an_unknown_deviation_is_ours_and_an_unknown_number_of_seeds_one():
-    assert smallest_visible(None, 3, 1.5, 3) == pytest.approx(T[2] * 1.5 * math.sqrt(1 / 3 + 1 / 3), rel=1e-5)
-    assert smallest_visible(None, 1, 1.5, 3) == pytest.approx(T[2] * 1.5 * math.sqrt(1 / 3 + 1), rel=1e-5)
-    assert smallest_visible(1.5, 1, 1.5, 3) == pytest.approx(
-        stats.t.isf(0.025, 3.2) * 1.5 * math.sqrt(4 / 3)
-    )  # by Welch: (4/3)^2 / (1/18 + 1/2)
-
-
-def test_test_noise_adds_with_its_own_quantile_and_rounding_is_tolerated():
-    visible = smallest_visible(1.0, 3, 1.0, 3, test_variance=4.0, rounding=0.05)
-    assert visible == pytest.approx(math.sqrt(T[4] ** 2 * 2 / 3 + 1.959964**2 * 4) + 0.05, rel=1e-5)
-
-
-def test_without_any_spread_only_equal_numbers_agree_but_for_rounding():
-    exact = smallest_visible(0.0, 3, 0.0, 3, rounding=0.05)
-    assert [judge_number(d, exact) for d in (0.0, 0.05, -0.05, 0.06, -0.06)] == ["agrees"] * 3 + ["differs"] * 2
+def test_without_a_printed_deviation_the_printed_number_is_taken_as_fixed():
+    found = judge_values(np.array([1.0, 2.0, 4.0]), 2.0, None, 5)
+    expected = stats.ttest_1samp([1.0, 2.0, 4.0], 2.0).confidence_interval(0.95)
+    assert (found["low"], found["high"]) == pytest.approx((expected.low - 2, expected.high - 2))
 
 
 @pytest.mark.parametrize(
-    ("difference", "visible", "verdict"),
+    ("shift", "verdict"),
     [
-        (4.9, 5.0, "agrees"),
-        (5.1, 5.0, "differs"),
-        (-5.1, 5.0, "differs"),
-        (4.9, 5.1, "too noisy"),
-        (5.2, 5.1, "differs"),
-        (0.0, math.nan, "noise of test data not known: undecided"),
+        (0.0, "within 2"),
+        (1.3, "within 2"),  # the half-width is 11.113 * 0.1 / sqrt(3) = 0.642
+        (1.4, "within 5"),
+        (-4.3, "within 5"),
+        (4.4, "not known"),
+        (5.6, "not known"),
+        (5.7, "beyond 5"),
+        (-5.7, "beyond 5"),
     ],
 )
-def test_runs_that_would_not_show_five_points_do_not_agree(difference, visible, verdict):
-    assert judge_number(difference, visible) == verdict
+def test_the_whole_interval_decides(shift, verdict):
+    assert judge_values(TIGHT + shift, 0.0, None, 5)["verdict"] == verdict
 
 
-def test_equal_runs_differ_about_as_often_as_the_level_says():
-    """Rows of a table whose runs are as the paper's: 5 %, within Monte Carlo error."""
-    rng = np.random.default_rng(0)
-    found = []
-    for theirs, ours in zip(rng.normal(70, 2, (4000, 3)), rng.normal(70, 2, (4000, 3)), strict=True):
-        visible = smallest_visible(theirs.std(ddof=1), 3, ours.std(ddof=1), 3)
-        found.append(judge_number(ours.mean() - theirs.mean(), visible) == "differs")
-    assert np.mean(found) == pytest.approx(0.05, abs=0.02)
+def test_tolerances_are_points_of_percentages_and_percent_of_all_else():
+    for scale, unit in ((1.0, "percent"), (0.01, "fraction"), (10.0, "count")):  # 1,000 printed: 10 are one percent
+        printed = 1000.0 if unit == "count" else 50.0 * scale
+        verdicts = [
+            judge_values(printed + scale * (TIGHT + d), printed, None, 1, unit=unit)["verdict"] for d in (1, 4, 9)
+        ]
+        assert verdicts == ["within 2", "within 5", "beyond 5"], unit
+
+
+def test_a_ratio_is_compared_by_logarithms():
+    found = judge_logarithms(np.log([1.00, 1.01, 1.02]), 1.0, 5, 0.0, 0.0)
+    assert found["difference"] == pytest.approx(1.01 - 1, abs=1e-4) and found["low"] < 0.0 < found["high"]
+    assert judge_logarithms(np.log([2.00, 2.01, 2.02]), 1.0, 5, 0.0, 0.0)["verdict"] == "beyond 5"
+
+
+def test_rounding_and_test_data_widen_an_interval():
+    assert judge_values(TIGHT + 1.3, 0.0, None, 5, rounding=0.5)["verdict"] == "within 5"
+    assert judge_values(TIGHT, 0.0, None, 5, test_variance=9.0)["verdict"] == "not known"
+    unknown = judge_values(TIGHT, 0.0, None, 5, test_variance=math.nan)
+    assert unknown["verdict"] == "not known" and "test data" in unknown["would_decide"]
+
+
+def test_what_is_not_known_says_what_would_decide_it():
+    def advise(values, std=None, seeds=5):
+        found = judge_values(np.array(values), 0.0, std, seeds)
+        assert found["verdict"] == "not known"
+        return found["would_decide"]
+
+    assert advise([1.0, 2.0]) == "at least 3 seeds"
+    assert advise([0.0, 0.0, 0.0]).startswith("nothing: all seeds are equal")
+    assert advise([-1.0, 0.0, 1.0], 9.0, 3).startswith("nothing: the paper's own seeds")
+    about = advise([-1.0, 0.0, 1.0])
+    n = int(about.removeprefix("about ").split()[0])
+    half = [stats.t.isf(LEVEL, m - 1) / math.sqrt(m) for m in (n - 1, n)]
+    assert half[0] > 5 > half[1]  # as many seeds with deviation 1 as bring the half-width below 5
+    assert "close to 5" in advise([4.4, 5.4, 5.2])
+
+
+def test_the_assumed_deviation_is_three_times_ours():
+    found = measure_difference(np.array([1.0, 2.0, 4.0]), 0.0, None, 5)
+    assumed = assume_deviation(found, 5)
+    deviation = np.std([1.0, 2.0, 4.0], ddof=1)
+    assert float(assumed.half_width(0.05)) == pytest.approx(stats.t.isf(0.05, 2) * deviation * math.sqrt(1 / 3 + 9 / 5))
+
+
+def test_p_values_are_the_levels_at_which_a_verdict_is_given():
+    found = judge_values(TIGHT + 1.0, 0.0, None, 5)
+    t = (2 - 1) / (0.1 / math.sqrt(3))
+    assert found["p_within_2"] == pytest.approx(stats.t.sf(t, 2), rel=2e-3) and found["p_beyond_5"] == 1.0
+    assert find_p_value(lambda level: np.array(level >= 0.01)) == pytest.approx(0.01, rel=2e-3)
+
+
+def test_false_discoveries_and_holm_are_those_of_scipy_and_of_the_definition():
+    p_values = np.array([0.01, math.nan, 0.04, 0.03, 0.5])
+    known = ~np.isnan(p_values)
+    assert adjust_false_discoveries(p_values)[known] == pytest.approx(stats.false_discovery_control(p_values[known]))
+    assert adjust_holm(p_values)[known] == pytest.approx([0.04, 0.09, 0.09, 0.5])  # 4 x .01, 3 x .03, 2 x .04, .5
+    assert np.isnan(adjust_holm(p_values)[1]) and len(adjust_holm(np.array([]))) == 0
+
+
+def test_what_is_counted_is_compared_to_the_last_printed_digit():
+    assert [judge_count(100.0, printed, 0.5)["verdict"] for printed in (100.0, 100.5, 101.0)] == [
+        "as printed",
+        "as printed",
+        "not as printed",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -164,43 +212,29 @@ def test_bootstrap_values_are_those_of_the_printed_settings_and_each_seed_counts
 # counts
 
 
-def row(method, verdict, reported=1.0):
-    return {
-        "paper_dataset": "cmnist",
-        "method": method,
-        "setting": math.nan,
-        "metric": "gap",
-        "reported": reported,
-        "verdict": verdict,
-    }
+def row(method, verdict, reported=1.0, **more):
+    own = {"paper_dataset": "cmnist", "method": method, "setting": math.nan, "metric": "gap", "reported": reported}
+    return own | {"verdict": verdict, **more}
 
 
 def test_a_comparison_is_summed_up_in_one_line_that_counts_each_printed_number_once():
-    table = [
-        row("erm", "agrees"),
-        row("erm", "differs"),
-        row("cnc", "substitute data: not compared"),
-        row("jtt", "not run here"),
-        row("gdro", "fewer than 3 seeds: undecided"),
-        row("lff", "too noisy"),
-        row("eiil", "nothing printed", math.nan),
+    verdicts = [("erm", "within 2"), ("erm", "beyond 5"), ("cnc", "not known"), ("jtt", "not run here")]
+    table = pd.DataFrame([*(row(*pair) for pair in verdicts), row("lff", "not compared", math.nan)])
+    assert summarize_verdicts(table) == "3 printed numbers: 1 beyond 5, 1 not known, 1 not run here."
+    assert summarize_verdicts(table.drop(columns="reported")) == "" == summarize_verdicts(table[:0])
+    assert {name: count for name, count in count_numbers(table).items() if count}["beyond 5"] == 1
+
+
+def test_a_verdict_that_is_no_verdict_is_refused():
+    with pytest.raises(ValueError, match="agrees"):
+        count_numbers(pd.DataFrame([row("erm", "agrees")]))
+
+
+def test_verdicts_stand_by_the_rate_of_false_discoveries_among_all_that_were_compared():
+    p_values = [0.001, 0.02, 0.5, 0.6]
+    verdicts = [NumberVerdict.WITHIN_5, NumberVerdict.WITHIN_5, NumberVerdict.NOT_KNOWN, NumberVerdict.BEYOND_5]
+    rows = [
+        row(str(i), v, p_within_5=p, p_within_2=1.0, p_beyond_5=p)
+        for i, (v, p) in enumerate(zip(verdicts, p_values, strict=True))
     ]
-    assert summarize_verdicts(pd.DataFrame(table)) == (
-        "5 printed numbers: 0 agree, 1 differ, 1 too noisy, 1 undecided (fewer than 3 seeds), 1 on substitute data, 1 "
-        "not run here. "
-        "Chance alone would make about 0.1 differ."
-    )
-    alone = "1 printed numbers: 0 agree, 0 differ, 1 on substitute data, 0 not run here."
-    assert summarize_verdicts(pd.DataFrame([row("erm", "substitute data: not compared")])) == alone
-
-
-def test_chance_alone_makes_one_of_twenty_compared_numbers_differ():
-    kinds = {"agrees": 30, "differs": 6, "too noisy": 4, "substitute data": 100, "not run here": 100}
-    assert differences_by_chance(kinds) == pytest.approx(2.0)
-
-
-def test_what_compares_no_printed_numbers_has_no_such_line():
-    unprinted = pd.DataFrame([row("eiil", "nothing printed", math.nan)])
-    assert (
-        summarize_verdicts(unprinted) == summarize_verdicts(pd.DataFrame({"claim": ["a"], "verdict": ["holds"]})) == ""
-    )
+    assert count_standing(pd.DataFrame(rows)) == {"within 2": 0, "within 5": 2, "beyond 5": 0}

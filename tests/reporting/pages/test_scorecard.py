@@ -10,9 +10,10 @@ import yaml
 from documents import commands_of_page
 from page import CONFIG, page
 
+from despur.evidence import tally
 from despur.evidence.claims.claim_format import read_claims
 from despur.orchestration import configuration, experiments
-from despur.reporting.pages import scorecard, scorecard_page, tally
+from despur.reporting.pages import scorecard, scorecard_page
 from despur.reporting.templates import create_environment
 
 
@@ -66,10 +67,10 @@ def test_every_link_leads_somewhere(made, text):
     assert {a[1:] for a in outline.addresses if a.startswith("#")} <= set(outline.ids)
 
 
-def test_what_agrees_is_counted_and_substitute_data_is_not(text):
-    assert "<b>1 of 2</b>compared numbers agree" in text
-    assert re.search(r"<b>1 of 2</b>\s+compared numbers agree", text.split('id="cnc"')[1])
-    assert "substitute data: not compared" in text
+def test_compared_numbers_are_counted_and_substitute_data_is_not(text):
+    assert "printed numbers were compared" in text
+    assert re.search(r"<b>3 of 186</b>\s+printed numbers compared", text.split('id="cnc"')[1])
+    assert ">substitute data</span>" in text
 
 
 def test_missing_papers_are_shown_with_the_command_that_runs_them(text):
@@ -109,10 +110,10 @@ def test_substitute_data_have_a_count_and_a_badge_of_their_own(text):
     headline = text.split('id="headline"')[1].split('id="papers"')[0]
     own, substitute = headline.split('class="tile substitute"')
     assert "1 hold, 1 fail" in own and re.search(r"own data; 1 undecided", own)
-    assert "1 hold, 0 fail" in substitute and "They count for no paper" in substitute
-    on_substitute = text.split("On substitute data: about the settings of this run")[1]
-    assert '<span class="badge holds on-substitute">holds on substitute</span>' in on_substitute
-    assert text.count("holds on-substitute") == 1
+    assert re.search(r"1 seen here, 0\s+opposite", substitute) and "no evidence about a paper" in substitute
+    on_substitute = text.split("On substitute data, orders only")[1]
+    assert '<span class="badge seen-here on-substitute">seen here</span>' in on_substitute
+    assert text.count("seen-here on-substitute") == 1
 
 
 def test_comparisons_that_no_paper_states_stand_apart(made, text):
@@ -140,13 +141,13 @@ def test_the_table_has_every_number_and_claim_once(made):
     numbers, claims = table[table["kind_of_row"] == "number"], table[table["kind_of_row"] == "claim"]
     assert len(numbers) == sum(len(tally.list_printed(paper)) for paper in experiments.list_papers())
     assert not numbers.duplicated(["paper", *tally.KEY]).any() and numbers[["unit", "place"]].notna().all(axis=None)
-    assert set(claims["verdict"]) == {"holds", "fails", "undecided", "not run here", "not executed"}
+    assert set(claims["verdict"]) == {"holds", "fails", "undecided", "seen here", "not run here", "not executed"}
     assert set(table.loc[table["paper"] != "cnc", "verdict"]) == {"not run here", "not executed"}
 
 
-def test_the_largest_disagreement_comes_first(text):
-    part = text.split("the largest disagreements first")[1]
-    assert part.index("differs") < part.index(">agrees<") < part.index("fewer than 3 seeds: undecided")
+def test_the_largest_difference_comes_first(text):
+    part = text.split("the largest differences first")[1]
+    assert part.index("beyond 5") < part.index("not known") < part.index("within 2")
 
 
 def test_the_matrix_says_who_helps_on_whose_metric(text):
@@ -173,22 +174,8 @@ def test_without_any_result_the_page_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(experiments, "list_papers", lambda: ["cnc"])
     scorecard.write(CONFIG | {"matrix": {}}, Path("results/scorecard"))
     text = Path("results/scorecard.html").read_text()
-    assert "0 of" in text and "badge holds" not in text and "badge agrees" not in text
+    assert "0 of" in text and "badge holds" not in text and "badge within-2" not in text
     assert "Snakemake has no records of these jobs" in text and "not a git checkout" in text
-
-
-def test_what_a_choice_explains_stands_beside_the_number(made, monkeypatch):
-    monkeypatch.chdir(made.parent)
-    monkeypatch.setattr(experiments, "list_papers", lambda: ["cnc"])
-    monkeypatch.setattr(
-        scorecard_page,
-        "explain_numbers",
-        lambda numbers, chosen: pd.Series(f"explained by {', '.join(chosen)}", numbers.index),
-    )
-    scorecard.write(CONFIG, Path("results/again"), {"cnc": {"erm+epochs=3": pd.DataFrame()}})
-    rows = pd.read_csv("results/again.csv", low_memory=False).query("kind_of_row == 'number'")
-    assert set(rows["explanation"]) == {"explained by erm+epochs=3"}
-    assert "explained by erm+\u200bepochs=3" in Path("results/again.html").read_text()
 
 
 def test_the_configuration_on_the_page_makes_the_page_again(text):

@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 from project import SOURCE
 
-from despur.evidence.claims.judging import CONTRADICTED
+from despur.evidence.tally import CLAIM, COMPARISON
+from despur.evidence.verdicts import DECIDED, ORDERS, Printed
 from despur.reporting.pages import summary
-from despur.reporting.pages.scorecard_counts import COLUMNS, count_headline, count_measurements, count_verdicts
-from despur.reporting.pages.tally import CLAIM, COMPARISON
+from despur.reporting.pages.scorecard_counts import COLUMNS, count_headline, count_verdicts
 from despur.storage.store import InputError
 
 
@@ -22,13 +22,10 @@ def test_the_readme_has_the_table_of_today():
 
 
 def test_a_number_that_several_runs_measure_counts_once():
-    table = rows(
-        "number",
-        method=["erm", "erm", "cnc", "jtt", "gdro"],
-        verdict=["agrees", "differs", "agrees", "substitute data: not compared", "too noisy"],
-    )
+    verdicts = ["within 2", "beyond 5", "within 2", "substitute data", "not known"]
+    table = rows("number", method=["erm", "erm", "cnc", "jtt", "gdro"], verdict=verdicts)
     found = {kind: count for kind, count in count_verdicts(table)["numbers"].items() if count}
-    assert found == {"differs": 1, "agrees": 1, "too noisy": 1, "substitute data": 1}
+    assert found == {"beyond 5": 1, "not known": 1, "within 2": 1, "substitute data": 1}
 
 
 def test_claims_on_substitutes_are_counted_apart():
@@ -37,18 +34,18 @@ def test_claims_on_substitutes_are_counted_apart():
         claim=["a", "a", "b", "c", "d"],
         paper_dataset=["cmnist", "cmnist", "cmnist", "cmnist", "cmnist"],
         substitute=[True, False, True, "True", True],
-        verdict=["holds", "fails", "holds", "undecided", "not run here"],
+        verdict=["seen here", "fails", "seen here", "not seen", "not run here"],
     )
     found = count_verdicts(table)
-    assert found["substitute"] == {"holds": 2, "fails": 0, "undecided": 1}
-    assert summary.format_claims(found["substitute"]) == "2 hold, 0 fail, 1 undecided"
-    assert summary.format_claims(found["own"]) == "0 hold, 1 fails, 0 undecided"
-    assert summary.format_claims(count_verdicts(table[:0])["own"]) == "–"
+    assert found["substitute"] == {"seen here": 2, "opposite seen here": 0, "not seen": 1}
+    assert summary.format_counts(found["substitute"], ORDERS) == "2 seen here, 1 not seen"
+    assert summary.format_counts(found["own"], DECIDED) == "1 fails"
+    assert summary.format_counts(count_verdicts(table[:0])["own"], DECIDED) == "–"
 
 
 def test_comparisons_are_not_counted_among_claims():
     table = rows([COMPARISON, CLAIM], claim=["a", "b"], paper_dataset="cmnist", substitute=False, verdict="holds")
-    table["printed"] = CONTRADICTED
+    table["printed"] = Printed.CONTRADICTED
     assert count_verdicts(table)["own"] == {"holds": 1, "fails": 0, "undecided": 0}
     found = count_headline(table)
     assert (found["own"]["holds"], found["slips"], found["claims"]) == (1, 1, 1)
@@ -56,9 +53,9 @@ def test_comparisons_are_not_counted_among_claims():
 
 def test_a_claim_has_a_verdict_on_each_data_and_none_is_chosen():
     verdicts = ["holds", "fails", "holds", "undecided"]
-    table = rows("claim", claim=["a", "a", "a", "b"], substitute=True, verdict=verdicts)
+    table = rows("claim", claim=["a", "a", "a", "b"], substitute=False, verdict=verdicts)
     table["paper_dataset"] = ["cmnist", "cmnist", "celeba", "cmnist"]
-    assert count_verdicts(table)["substitute"] == {"holds": 2, "fails": 1, "undecided": 1}
+    assert count_verdicts(table)["own"] == {"holds": 2, "fails": 1, "undecided": 1}
 
 
 def test_a_text_without_marks_is_refused():
@@ -70,29 +67,18 @@ def test_a_text_without_marks_is_refused():
 def test_kept_scorecards_are_read(tmp_path, monkeypatch):
     monkeypatch.setattr(summary, "REFERENCE", tmp_path)
     (tmp_path / "mnist").mkdir()
-    rows("number", method=["erm"], verdict=["agrees"]).to_csv(tmp_path / "mnist/scorecard.csv", index=False)
+    rows("number", method=["erm"], place="Table 1", verdict=["within 2"]).to_csv(
+        tmp_path / "mnist/scorecard.csv", index=False
+    )
     line = next(line for line in summary.format_summary().splitlines() if "papers/cnc/" in line)
-    assert line.endswith("| 1 agrees, 0 differ, 0 too noisy (1 different measurement) | – | – |")
+    assert line.endswith("| 1 within 2 | – | – |")
 
 
 def test_the_first_page_of_the_report_has_a_sentence_for_each_paper_of_the_run():
-    table = rows("claim", claim=["best"], paper_dataset=["cmnist"], substitute=[True], verdict=["holds"])
+    table = rows("claim", claim=["best"], paper_dataset=["cmnist"], substitute=[True], verdict=["seen here"])
     text = summary.format_first_page(table)
     title, words = text.splitlines()
-    assert title.startswith("Correct-N-Contrast") and words.startswith("   Of 186 printed numbers compared: none. ")
-    assert words.endswith("Claims on the paper's data: none judged; on substitutes: 1 holds, 0 fail, 0 undecided.")
-
-
-def test_a_number_that_tables_repeat_is_one_measurement_and_one_of_the_data_is_of_no_model():
-    table = rows(
-        "number",
-        place=["Table 1", "Table 2", "Table 2", "text"],
-        method=["erm", "erm", "erm", None],
-        metric=["average_accuracy", "average_accuracy", "worst_group_accuracy", "minority_fraction"],
-        ours=[90.0, 90.0, 80.0, 0.5],
-        verdict=["agrees", "agrees", "differs", "agrees"],
-        explanation=["", "", "explained by erm+epochs=3", ""],
+    assert title.startswith("Correct-N-Contrast") and words.startswith(
+        "   Of 186 printed numbers, distinct and compared: none. "
     )
-    found = {"numbers": 3, "agrees": 2, "explained": 1, "open": 0, "measurements": 2}
-    assert count_measurements(table) == found
-    assert summary.format_measurements(found) == " (2 different measurements; 1 explained)"
+    assert words.endswith("Claims on the paper's data: none judged; seen on substitutes: 1 seen here.")

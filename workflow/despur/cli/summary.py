@@ -11,20 +11,19 @@ from despur.specs.settings import SettingError
 TITLES = {
     "numbers": "printed numbers",
     "own": "claims on the papers' own data",
-    "substitute": "claims on substitute data",
+    "substitute": "orders on substitute data",
 }
-WORDS = {"agrees": "agree", "differs": "differ", "holds": "hold", "fails": "fail"}
 NEXT = {  # what to type after the run of a configuration with too few seeds to decide anything
     Path("config/smoke.yaml"): "make runs all five papers on bundled data",
     Path("config.yaml"): "make CONFIG=config/three_seeds.yaml runs the same with three seeds",
 }
-COUNTED = ("agrees", "differs", "too noisy", "holds", "fails", "undecided")
 
 
 def summarize_run(configfile: Path) -> Iterator[str]:
     """what the run of a configuration made, the verdict in one line, and what to type next"""
+    from despur.evidence import tally
     from despur.evidence.statistics.contrasts import SEEDS
-    from despur.reporting.pages import tally
+    from despur.evidence.verdicts import ClaimVerdict, NumberVerdict
 
     config = configuration.load_configuration(configfile)
     outputs = Path(config["outputs"])
@@ -36,9 +35,8 @@ def summarize_run(configfile: Path) -> Iterator[str]:
     yield f"Made: {made} tables and figures, below {outputs / 'papers'}. Pages: {', '.join(map(str, pages))}"
     seeds = sum(len(parse_seeds(chunk)) for chunk in chunk_seeds(config["seeds"], 1))
     verdicts = count_scorecard(scorecard)
-    decided = any(
-        verdicts.values[what][word] for what in TITLES.values() for word in verdicts.values[what] if word != "undecided"
-    )
+    undecided = (ClaimVerdict.UNDECIDED, ClaimVerdict.NOT_SEEN, NumberVerdict.NOT_KNOWN)
+    decided = any(word not in undecided for what in TITLES.values() for word in verdicts.values[what])
     if seeds >= SEEDS or decided:
         yield verdicts
         yield f"Next: open {scorecard.with_suffix('.html')}; despur show FOLDER prints what a run measured"
@@ -54,28 +52,21 @@ def count_scorecard(scorecard: Path) -> Row:
     """The verdicts of scorecard.csv in one line."""
     import pandas as pd
 
+    from despur.evidence.numbers.counts import COMPARED
+    from despur.evidence.verdicts import DECIDED, ORDERS
     from despur.reporting.pages.scorecard_counts import count_measurements, count_verdicts
 
-    table = pd.read_csv(scorecard, low_memory=False)
+    table = pd.read_csv(scorecard, dtype={"setting": str}, low_memory=False)
+    found, shown = count_verdicts(table), {"numbers": COMPARED, "own": DECIDED, "substitute": ORDERS}
     counts = {
-        TITLES[data]: {WORDS.get(word, word): found[word] for word in COUNTED if word in found}
-        for data, found in count_verdicts(table).items()
+        TITLES[data]: {str(word): found[data][word] for word in words if found[data].get(word)}
+        for data, words in shown.items()
     }
-    of_models = count_measurements(table)
+    distinct = count_measurements(table)
     said = [f"{what}: {format_counts(own)}" for what, own in counts.items()]
-    if of_models["numbers"]:
-        said[0] += f" ({describe_measurements(of_models)})"
-    return Row(f"Verdict: {'; '.join(said)}", "verdicts", **counts, of_models=of_models)
-
-
-def describe_measurements(found: dict[str, int]) -> str:
-    """``8 of 85 compared numbers of trained models agree, 2 are explained by a choice, 75 open; 50 different
-    measurements``."""
-    return (
-        f"{found['agrees']} of {found['numbers']} compared numbers of trained models agree, "
-        f"{found['explained']} are explained by a choice, {found['open']} open; "
-        f"different measurements: {found['measurements']}"
-    )
+    if distinct:
+        said[0] += f" (distinct measurements: {distinct})"
+    return Row(f"Verdict: {'; '.join(said)}", "verdicts", **counts, measurements=distinct)
 
 
 def format_counts(counts: dict[str, int]) -> str:

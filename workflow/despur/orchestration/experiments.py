@@ -9,8 +9,12 @@ Keys of experiments.yaml:
   used and the configuration names none of them;
 - ``accepted_variants``: settings, ``colors=released``, that count as the paper's though they are not the default
   (``despur/evidence/runs/changed_settings.py``);
-- ``choices``: settings that the paper leaves open, ``simclr+encoder.width=16``, and where; they may explain numbers
-  that do not agree (``despur/evidence/numbers/choices.py``);
+- ``choices``: settings that the paper leaves open, ``simclr+encoder.width=16``, and where; numbers may support one
+  (``despur/evidence/numbers/choices.py``);
+- ``open``: further settings that it leaves open, by method or data set (``methods``: all methods);
+- ``printed_points``: of a method, ``at`` which settings the paper prints the ``point`` of its grid that it selected;
+- ``fitted``: settings that were ``found_on`` printed ``numbers`` (columns of reported/*.csv), of ``methods``: these
+  numbers are never compared, others of the methods are counted apart (``despur/evidence/numbers/settings.py``);
 - ``artifacts``: its tables and figures.
 
 Keys of an artifact:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence import tally
 from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.numbers.printed import at_settings, explain_not_compared, parse_settings
 from despur.evidence.runs.changed_settings import describe_changes
@@ -16,7 +17,6 @@ from despur.orchestration import artifact_files
 from despur.orchestration.configuration import list_method_names
 from despur.orchestration.experiments import ArtifactRun, find_paper, list_artifact_runs
 from despur.orchestration.plan import list_jobs_behind
-from despur.reporting.pages import tally
 from despur.specs.paths import ResultPath, identify_run, locate_result, parse_seeds
 from despur.specs.stages import PARTS
 

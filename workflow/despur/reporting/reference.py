@@ -13,7 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from despur.evidence.numbers.verdicts import COMPARED
+from despur.evidence.numbers.counts import COMPARED
+from despur.evidence.verdicts import ClaimVerdict, NumberVerdict
 from despur.orchestration import configuration, experiments
 from despur.orchestration.experiments import REFERENCE
 from despur.reporting.digits import keep_digits
@@ -24,6 +25,7 @@ from despur.reporting.without_training import give_verdicts
 from despur.specs.settings import SettingError
 from despur.storage.store import write_csv, write_json
 
+SHOWN = (NumberVerdict.FITTED, NumberVerdict.OTHER_SETTINGS, ClaimVerdict.NOT_TUNED)  # beside what is judged
 LEDGER_VERDICTS = REFERENCE / "ledger/scorecard.csv"
 
 
@@ -88,7 +90,7 @@ def keep_ledger_verdicts(configfile: Path) -> Path:
             pass
         rows = pd.read_csv(Path(folder) / "scorecard.csv", dtype=str)
         shutil.copy(Path(folder) / "choices.csv", LEDGER_VERDICTS.with_name("choices.csv"))
-    write_csv(LEDGER_VERDICTS, rows[rows["verdict"].isin([*COMPARED, *JUDGED])])
+    write_csv(LEDGER_VERDICTS, rows[rows["verdict"].isin([*COMPARED, *JUDGED, *SHOWN])])
     return LEDGER_VERDICTS
 
 

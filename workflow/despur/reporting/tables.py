@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from despur.evidence.numbers.counts import summarize_verdicts
 from despur.evidence.numbers.tables import format_table, to_markdown
-from despur.evidence.numbers.verdicts import NOT_RUN, classify_verdict, summarize_verdicts
 from despur.evidence.runs.artifact_metrics import parse_artifact_runs
+from despur.evidence.verdicts import ClaimVerdict, NumberVerdict
 from despur.orchestration import artifact_files, experiments
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.templates import render_template
@@ -25,26 +26,35 @@ MEANINGS = {  # of the columns of tables
     "ours": "mean over seeds (standard deviation) of the test split, at the step that is best on validation data, "
     "unless the text above or the row names another split or step",
     "difference": "ours minus reported",
-    "smallest visible": "the smallest difference that these runs could have shown",
+    "95 % interval": "of the difference",
     "seeds": "how many runs, which differ in nothing but their seed",
     "data used": "the data set that stands for the paper's; another name is a substitute",
     "measured": "on this machine, or by which commit on which other one",
     "selected": "the settings that validation data select",
     "contrasts": "the differences that the claim is about",
-    "nearest to its margin [bounds]": "the contrast that decides, with the bounds of its interval",
+    "nearest to its margin [bounds]": "the contrast nearest to its margin, with its 95 % interval",
     "margin": "what each contrast must exceed",
     "on printed numbers": "the same claim, executed on the numbers that the paper prints",
 }
-VERDICTS = {  # by the kind of a verdict
-    "agrees": "no difference is seen, and these runs would have shown 5 points",
-    "differs": "the difference is larger than the smallest visible one",
-    "too noisy": "no difference is seen, but these runs would not have shown 5 points",
-    "undecided": "these runs cannot decide; the verdict or the column beside it says why",
-    "substitute data": "other data than the paper's: never compared with printed numbers",
-    "not compared": "other settings than the paper's, or nothing is printed",
-    NOT_RUN: "this configuration has no such run",
-    "holds": "every contrast lies above its margin, with its whole interval",
-    "fails": "a contrast lies below its margin, with its whole interval",
+VERDICTS = {
+    NumberVerdict.WITHIN_2: "the whole interval of the difference lies within 2 points (other units: 2 %)",
+    NumberVerdict.WITHIN_5: "it lies within 5 points, or 5 %",
+    NumberVerdict.BEYOND_5: "it lies beyond 5 points, or 5 %",
+    NumberVerdict.NOT_KNOWN: "neither is shown: few seeds, or seeds that vary much",
+    NumberVerdict.AS_PRINTED: "a count that is the printed one, to its last digit",
+    NumberVerdict.NOT_AS_PRINTED: "a count that is another one",
+    NumberVerdict.FITTED: "a setting was found on this number: never compared",
+    NumberVerdict.OTHER_SETTINGS: "other settings than the paper's: not compared",
+    NumberVerdict.SUBSTITUTE: "other data than the paper's: never compared with printed numbers",
+    NumberVerdict.NOT_COMPARED: "nothing is printed, or the two are not of one thing",
+    NumberVerdict.NOT_RUN: "this configuration has no such run",
+    ClaimVerdict.HOLDS: "every contrast is shown to lie above its margin",
+    ClaimVerdict.FAILS: "a contrast is shown to lie below its margin",
+    ClaimVerdict.UNDECIDED: "these runs cannot decide; the column beside it says why",
+    ClaimVerdict.NOT_TUNED: "settings were not selected as the paper selects them: nothing is decided",
+    ClaimVerdict.SEEN: "on other data than the paper's, this order is shown: no evidence about the paper",
+    ClaimVerdict.OPPOSITE: "on other data than the paper's, the opposite order is shown: no evidence about the paper",
+    ClaimVerdict.NOT_SEEN: "on other data than the paper's, neither order is shown",
 }
 MARKS = ((r"\*\*(.+?)\*\*", "b"), (r"``(.+?)``", "code"), (r"\*(.+?)\*", "em"))  # of reStructuredText
 NUMBER = re.compile(r"[–+-]?[\d.,]*( \(.*\))?")
@@ -71,8 +81,9 @@ def render_table(paper: str, name: str, display: pd.DataFrame, line: str) -> str
     display = display.astype(str)
     display = display.loc[:, (display != "").any()]
     verdicts = display.get("verdict", pd.Series("", display.index))
-    kinds = verdicts.map(classify_kind)
-    run = (kinds != NOT_RUN) if (kinds != NOT_RUN).any() else kinds.notna()
+    kinds = verdicts.where(verdicts.isin([*VERDICTS]), "")  # some tables have other words there
+    is_run = kinds != NumberVerdict.NOT_RUN
+    run = is_run if is_run.any() else kinds.notna()
     return render_template(
         "table.html.jinja",
         paper=paper,
@@ -86,11 +97,6 @@ def render_table(paper: str, name: str, display: pd.DataFrame, line: str) -> str
         meanings={column: MEANINGS[column] for column in display if column in MEANINGS},
         verdicts={kind: VERDICTS[kind] for kind in VERDICTS if kind in set(kinds)},
     )
-
-
-def classify_kind(verdict: str) -> str:
-    """The kind of a verdict on a number or a claim; nothing of no verdict."""
-    return verdict if verdict in ("", "holds", "fails") else classify_verdict(verdict)
 
 
 def is_numeric(column: pd.Series) -> bool:

@@ -3,7 +3,7 @@
 
 import multiprocessing
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from pathlib import Path
@@ -11,9 +11,11 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence import tally
 from despur.evidence.ledger import recorded
 from despur.evidence.ledger.files import load_record
-from despur.evidence.numbers.choices import list_tried, read_choices, select_runs
+from despur.evidence.numbers.choices import judge_choice, list_tried, read_choices, select_runs
+from despur.evidence.runs.run_files import is_record
 from despur.evidence.runs.sources import NOT_SHOWN, Sources, attach_sources, explain_records, find_sources
 from despur.evidence.statistics.contrasts import SEEDS
 from despur.orchestration import configuration, matrix
@@ -25,12 +27,13 @@ from despur.orchestration.experiments import (
     list_artifact_runs,
     load_experiments,
 )
-from despur.reporting.pages import scorecard, tally
+from despur.reporting.pages import scorecard
 from despur.reporting.tables import append_warnings
 from despur.specs.paths import locate_result
 from despur.storage.store import write_csv
 
 RECORDED = {"metrics", "resamples", "about", "base_about"}  # kinds of files that a record stands for
+CHOICE_COLUMNS = ["verdict", "numbers", "seeds", "moved", "remaining"]
 Runs = dict[str, list[ArtifactRun]]
 
 
@@ -51,7 +54,7 @@ def give_verdicts(configfile: Path, output: Path, use_ledger: bool, results: Pat
     every = [*compared, *(run for own in shown.values() for runs in own.values() for run in runs)]
     yield from write_evidence(sources, every, output / "evidence.csv")
     write_choices(config, sources, output / "choices.csv")
-    scorecard.write(config, output / "scorecard", judge_choices(config, sources))
+    scorecard.write(config, output / "scorecard")
     yield f"{output / 'scorecard.html'}: the scorecard; {output / 'papers'}: the tables"
 
 
@@ -94,32 +97,34 @@ def make_tables_of(config: Mapping[str, Any], paper: str, shown: Runs) -> None:
         append_warnings(output, runs)
 
 
-def judge_choices(config: Mapping[str, Any], sources: Sources) -> dict[str, dict[str, pd.DataFrame]]:
-    """Of each paper the printed numbers beside ours under each choice that has enough seeds, from its runs alone."""
-    found: dict[str, dict[str, pd.DataFrame]] = {}
-    for paper in config["papers"]:
-        for choice in read_choices(load_experiments(paper)):
-            if (own := select_runs(choice, sources)).seeds >= SEEDS:
-                with tempfile.TemporaryDirectory() as folder:
-                    there = {**config, "outputs": folder}
-                    make_tables(there, {paper: list_measured_runs(there, paper, own)})
-                    found.setdefault(paper, {})[choice.name] = tally.gather_numbers(there, paper)
-    return found
-
-
 def write_choices(config: Mapping[str, Any], sources: Sources, file: Path) -> None:
-    """A row for each choice that a paper leaves open: its source, and which of its runs were measured."""
-    rows = [
-        {
-            "paper": paper,
-            "choice": choice.name,
-            "source": choice.source,
-            "tried": " ".join(list_tried(choice, sources.where)),
-        }
-        for paper in config["papers"]
-        for choice in read_choices(load_experiments(paper))
-    ]
-    write_csv(file, pd.DataFrame(rows, columns=["paper", "choice", "source", "tried"]))
+    """A row for each choice that a paper leaves open: its source, which of its runs were measured, their hours, and
+    whether the paper's numbers support it."""
+    rows = []
+    for paper in config["papers"]:
+        numbers = tally.gather_numbers(config, paper)
+        for choice in read_choices(load_experiments(paper)):
+            tried = list_tried(choice, sources.where)
+            own = select_runs(choice, sources)
+            judged = judge_choice(numbers, measure_numbers(config, paper, own)) if own.seeds >= SEEDS else {}
+            row = {"paper": paper, "choice": choice.name, "source": choice.source, "tried": " ".join(tried)}
+            rows.append(row | {"hours": count_hours(sources.where[key] for key in tried)} | judged)
+    table = pd.DataFrame(rows, columns=["paper", "choice", "source", "tried", "hours", *CHOICE_COLUMNS])
+    write_csv(file, table.fillna({"verdict": "not tried"}))
+
+
+def measure_numbers(config: Mapping[str, Any], paper: str, sources: Sources) -> pd.DataFrame:
+    """A paper's printed numbers beside what these runs alone measured."""
+    with tempfile.TemporaryDirectory() as folder:
+        there = {**config, "outputs": folder}
+        make_tables(there, {paper: list_measured_runs(there, paper, sources)})
+        return tally.gather_numbers(there, paper)
+
+
+def count_hours(sources: Iterable[str]) -> float:
+    """Hours of stage 2 of recorded runs; runs of this machine count as none, as their folders tell them."""
+    recorded_runs = [load_record(source).about() for source in sources if is_record(source)]
+    return round(sum(float(about["seconds"]) for about in recorded_runs) / 3600, 2)
 
 
 def write_evidence(sources: Sources, shown: Sequence[ArtifactRun], file: Path) -> Iterator[str]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from despur.evidence.statistics.contrasts import LEVEL, Contrast, Group, contrasts_of
+from despur.evidence.statistics.contrasts import INTERVAL, Contrast, Group, contrasts_of, find_p_values
 
 
 def summarize(found: Group) -> dict[str, Any]:
@@ -14,6 +14,7 @@ def summarize(found: Group) -> dict[str, Any]:
     k = len(contrasts)
     weakest = min(contrasts, key=measure_distance)
     low, high = find_bounds(weakest)
+    p_holds, p_fails = find_p_values(found)
     return {
         "k": k,
         "needed": k if found.at_least is None else f"{found.at_least} of {len(found.parts)}",
@@ -22,6 +23,8 @@ def summarize(found: Group) -> dict[str, Any]:
         "high": high,
         "margin": weakest.margin,
         "seeds": weakest.seeds,
+        "p_holds": p_holds,
+        "p_fails": p_fails,
         "contrasts": "; ".join(map(describe_contrast, contrasts)),
     }
 
@@ -33,8 +36,8 @@ def measure_distance(contrast: Contrast) -> float:
 
 
 def find_bounds(contrast: Contrast) -> tuple[float, float]:
-    """The bounds at LEVEL."""
-    width = float(contrast.half_width(LEVEL))
+    """The ends of the 95 % interval."""
+    width = float(contrast.half_width(INTERVAL))
     return float(contrast.estimate) - width, float(contrast.estimate) + width
 
 

@@ -52,17 +52,22 @@ more than half): of a list, each item counts once, however many contrasts it sta
 decided (an encoder that has collapsed has no gap). ``together: true``: one verdict for all data sets, each of which
 gives its contrasts (``each: {dataset: [...]}`` counts them); or for their mean (``mean: {dataset: every}``).
 
-**Margins** come from the paper's words and numbers. Better, lower, much or drastically: 0, unless the sentence has a
-number, since no paper says how much is much. Near, comparable, about as high: the larger of two numbers that the
-paper prints: the largest difference between two results that it calls near, and the largest standard deviation of
-the results that the claim compares. Where it prints neither, the claim is put as an order that the sentence implies,
-or is listed as not executed.
+**Margins** are 0: a claim is an order. A magnitude that a sentence prints is a number (reported/prose.csv), not a
+margin: a perfect replication would lie on it, and stay undecided. Near and comparable mean ``margin: near``: within the
+larger tolerance of numbers, 5 points, or 5 % of what is compared on the scale of logarithms, in both directions.
 
 Every claim is also executed on the numbers that the paper prints, by its own contrasts and margins (or those of
 ``printed: {contrasts: ...}``, where the printed numbers go by other names). Where they contradict it, ``slip`` says
 where; where they are not printed, ``not_printed`` says why; both may be a mapping by data set. A test compares them
 with what is found. A claim that cannot be executed has ``not_executed: why`` in the place of contrasts, and is
 listed.
+
+``levels`` of the file, or of a claim, are those that the paper speaks of, by key (``levels: {sigma: [0, 25, 50]}``):
+on the paper's data ``every``, ``lowest`` and bounds mean them, and a claim is not run where one of them is missing.
+``grid: true`` marks a claim about all settings of the paper's grids: it is not run unless they were. ``about``: order
+(where left out), magnitude, time or size; only orders are looked at on other data than the paper's. ``primary`` marks
+the claim of a paper that its verdict is about: from its abstract, and where that needs absent data, one more that is
+decidable here; its text says which records existed when it was named.
 
 ``ours: true`` marks a comparison that no sentence of the paper states. It is judged as claims are, shown apart from
 them, and not counted among them.
@@ -80,7 +85,7 @@ from despur.specs.names import unknown
 from despur.specs.settings import SettingError
 from despur.specs.yaml_files import load_file
 
-FILE_KEYS = ("defaults", "printed", "claims")
+FILE_KEYS = ("defaults", "printed", "levels", "claims")
 REQUIRED = ("name", "statement", "place", "artifact", "datasets")
 KEYS = (
     *REQUIRED,
@@ -96,7 +101,12 @@ KEYS = (
     "not_printed",
     "not_executed",
     "ours",
+    "levels",
+    "grid",
+    "about",
+    "primary",
 )
+ABOUT = ("order", "magnitude", "time", "size")
 
 
 @dataclass(frozen=True)
@@ -120,12 +130,21 @@ class Claim:
     not_printed: str | Mapping[str, str] = ""
     not_executed: str = ""
     ours: bool = False
+    levels: Mapping[str, list[Any]] = field(default_factory=dict)
+    grid: bool = False
+    about: str = "order"
+    primary: str = ""
     defaults: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def artifacts(self) -> tuple[str, ...]:
         """The artifacts whose runs it reads."""
         return (self.artifact, *self.beside)
+
+    @property
+    def is_order(self) -> bool:
+        """Whether it is about an order alone, which other data than the paper's may show, too."""
+        return self.about == "order" and not self.margin and not has_margin(self.contrasts)
 
     @property
     def rows(self) -> list[list[str]]:
@@ -164,7 +183,17 @@ def read_claims(file: Path) -> tuple[list[Claim], list[dict[str, Any]]]:
     defaults = text.get("defaults", {})
     of_claims = {key: defaults[key] for key in REQUIRED if key in defaults}
     of_measurements = {key: value for key, value in defaults.items() if key not in REQUIRED}
-    return [read_claim(of_claims | own, of_measurements, file) for own in text["claims"]], text.get("printed", [])
+    levels = text.get("levels", {})
+    shared = of_claims | ({"levels": levels} if levels else {})
+    claims = [read_claim({**shared, **own}, of_measurements, file) for own in text["claims"]]
+    return claims, text.get("printed", [])
+
+
+def has_margin(node: Any) -> bool:
+    """Whether contrasts state margins of their own, or that something is near."""
+    if isinstance(node, Mapping):
+        return bool(node.get("margin")) or any(map(has_margin, node.values()))
+    return isinstance(node, list) and any(map(has_margin, node))
 
 
 def read_claim(stated: Mapping[str, Any], defaults: Mapping[str, Any], file: Path) -> Claim:
@@ -174,6 +203,8 @@ def read_claim(stated: Mapping[str, Any], defaults: Mapping[str, Any], file: Pat
         raise unknown(f"{where}: key", key, KEYS)
     if missing := [key for key in REQUIRED if key not in stated]:
         raise SettingError(f"{where} has no {', '.join(missing)}")
+    if (about := stated.get("about", "order")) not in ABOUT:
+        raise unknown(f"{where}: about", about, ABOUT)
     if ("contrasts" in stated) == ("not_executed" in stated):
         raise SettingError(f"{where} needs either contrasts, or not_executed and why")
     return Claim(**{**stated, "margin": read_margin(stated.get("margin", 0))}, defaults=defaults)

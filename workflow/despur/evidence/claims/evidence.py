@@ -17,7 +17,7 @@ from despur.specs.settings import SettingError
 from despur.storage.finished_runs import list_bootstrap_columns
 
 COLUMNS = {"method": "paper_method", "dataset": "paper_dataset"}  # key of a measurement -> column, where they differ
-POINTS = 5  # of four, even a perfect rank correlation is chance in 1 of 24 cases, more than 2.5 %
+POINTS = 5  # of fewer, no estimate says anything; of five, even a perfect one decides nothing
 
 
 class AmbiguousValue(SettingError):

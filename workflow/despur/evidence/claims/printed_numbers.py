@@ -1,6 +1,7 @@
 """The numbers that a paper prints, as measurements that claims may use."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.evidence.claims.evidence import Source
+from despur.evidence.claims.evidence import Source, require_one_row
 from despur.evidence.numbers.printed import is_same, parse_settings
-from despur.evidence.statistics.formulas import DEFAULTS
+from despur.evidence.numbers.verdicts import last_digit
+from despur.evidence.statistics.formulas import DEFAULTS, Correlation, Formula, Formulas
 from despur.evidence.statistics.levels import Measurement
 
 
@@ -27,9 +29,24 @@ def load_printed_numbers(folder: Path) -> pd.DataFrame:
     table = pd.concat(tables, ignore_index=True)
     table = table[~table["metric"].str.startswith("hyperparameter") & table["mean"].notna()]
     share = table["unit"].isin(["percent", "pp"])
-    return table.assign(seed=0, value=table["mean"] / np.where(share, 100, 1)).rename(
-        columns={"dataset": "paper_dataset", "method": "paper_method"}
-    )
+    scale = np.where(share, 100, 1)
+    digits = table.groupby(["table", "metric"])["mean"].transform(lambda own: 2 * last_digit(own))
+    table = table.assign(digit=digits / scale, deviation=table["std"].fillna(0) / scale)
+    names = {"dataset": "paper_dataset", "method": "paper_method"}
+    return table.assign(seed=0, value=table["mean"] / scale).rename(columns=names)
+
+
+def loosen(formulas: Formulas, printed: "Printed") -> Formulas:
+    """Formulas whose margins are lower by what printed digits and deviations leave open."""
+    parts: list[Formula | Correlation | Formulas] = []
+    for part in formulas.parts:
+        if isinstance(part, Formulas):
+            parts.append(loosen(part, printed))
+        elif isinstance(part, Formula):
+            parts.append(replace(part, margin=part.margin - printed.find_slack(part)))
+        else:
+            parts.append(part)
+    return replace(formulas, parts=parts)
 
 
 class Printed(Source):
@@ -48,6 +65,17 @@ class Printed(Source):
         own = rows[rows["table"] == self.first]
         rows = own if len(own) else rows
         return rows[rows["settings"] == rows["settings"].min()]
+
+    def find_slack(self, formula: Formula) -> float:
+        """How far a printed contrast may lie on the wrong side and contradict nothing: a unit of the last printed
+        digit, and the printed deviations of its sides."""
+        used = [
+            (w, require_one_row(self.keep_preferred(self.rows(self.metrics, term)), term)) for w, term in formula.terms
+        ]
+        whole = [float(own["value"].abs().iloc[0]) if formula.scale == "log" else 1.0 for _, own in used]
+        digit = max((abs(w) * own["digit"].iloc[0] / at for (w, own), at in zip(used, whole, strict=True)), default=0.0)
+        noise = sum((w * own["deviation"].iloc[0] / at) ** 2 for (w, own), at in zip(used, whole, strict=True))
+        return float(digit + np.sqrt(noise))
 
     def levels(self, key: str, measurement: Measurement) -> list[Any]:
         return super().levels(key.removeprefix("data."), measurement)

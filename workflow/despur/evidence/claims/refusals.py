@@ -7,6 +7,7 @@ import pandas as pd
 from despur.evidence.numbers.printed import parse_settings
 from despur.evidence.runs.changed_settings import counts_training
 from despur.evidence.statistics.contrasts import SEEDS, Group, contrasts_of
+from despur.evidence.statistics.formulas import Correlation, Formulas
 
 RUN = ["paper_dataset", "used_dataset", "paper_method"]
 
@@ -27,6 +28,30 @@ def explain_settings(used: pd.DataFrame, every: pd.DataFrame) -> str:
     that contrasts and what is given are made of; ``every``: all rows of these metrics."""
     shortened, changed = (list_texts(column, used, every) for column in ("shortened", "changed"))
     return explain_shortened_training(shortened) or explain_changed_settings(changed)
+
+
+def list_untuned(used: pd.DataFrame, every: pd.DataFrame, fixed: Collection[str]) -> str:
+    """``standard_cl (temperature); mmd (temperature, weight)``: the settings that the paper selects, and these runs do
+    not. ``fixed``: those that the claim itself names."""
+    found = {}
+    for method, own in used.groupby("paper_method"):
+        texts = list_texts("untuned", own, every)
+        names = sorted({name for text in texts for name in text.split(";")} - {*fixed})
+        if names:
+            found[method] = f"{method} ({', '.join(names)})"
+    return "; ".join(found.values())
+
+
+def list_fixed_keys(formulas: Formulas) -> set[str]:
+    """Every key that a claim's measurements state."""
+    found: set[str] = set()
+    for part in formulas.parts:
+        if isinstance(part, Formulas):
+            found |= list_fixed_keys(part)
+        else:
+            terms = [part.of] if isinstance(part, Correlation) else [term for _, term in part.terms]
+            found |= {key for term in terms for key in term}
+    return found
 
 
 def list_texts(column: str, used: pd.DataFrame, every: pd.DataFrame) -> list[str]:

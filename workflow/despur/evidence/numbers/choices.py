@@ -1,25 +1,27 @@
-"""Which printed numbers agree under a choice that their paper leaves open.
+"""Whether printed numbers support a choice that their paper leaves open.
 
 A choice is a setting, ``simclr+encoder.dropped=units``, that a paper's experiments.yaml names (``choices``), with its
-source, before three seeds of it are run; ``methods+encoder.width=16`` is one of all methods at once. It explains a
-number that does not agree if the number agrees where the runs of the choice stand for the others, and no number that
-they measure has a worse verdict there. A choice of all methods must measure every number that was compared. What no
-choice explains is open."""
+source, before three seeds of it are run; ``methods+encoder.width=16`` is one of all methods at once. Temperatures,
+weights and strengths that a paper selects and we guess are choices, too. A choice is supported if numbers that were not
+used to find it move to print and are then equivalent."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from despur.evidence.numbers.verdicts import COMPARED, NUMBER, TOO_NOISY, classify_verdict
+from despur.evidence.numbers.counts import NUMBER
+from despur.evidence.numbers.verdicts import POINTS, TOLERANCES
 from despur.evidence.runs.sources import Sources
+from despur.evidence.statistics.contrasts import INTERVAL, SEEDS, Contrast
+from despur.evidence.statistics.equivalence import measure_difference
+from despur.evidence.verdicts import MEASURED, NumberVerdict
 from despur.specs.declarations import list_components
 from despur.specs.names import join, parse
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 
-OPEN = "open"
-RANKS = ("agrees", TOO_NOISY, "differs")  # from the best; any other verdict is worse
 SAME = [*NUMBER, "data"]
 EVERY = "methods"  # in the place of a method: all methods
 
@@ -88,21 +90,38 @@ def list_tried(choice: Choice, keys: Iterable[str]) -> list[str]:
     return sorted(found)
 
 
-def explain_numbers(numbers: pd.DataFrame, chosen: Mapping[str, pd.DataFrame]) -> pd.Series:
-    """Of each number: ``open``, ``explained by CHOICE``, or empty where it agrees or is not compared. ``chosen``: the
-    numbers under each choice."""
-    before = numbers["verdict"].map(classify_verdict)
-    found = before.isin(COMPARED).mask(before == "agrees", other=False).map({True: OPEN, False: ""})
-    for name, own in chosen.items():
-        both = numbers[SAME].merge(own[[*SAME, "verdict"]].drop_duplicates(SAME), on=SAME, how="left")
-        after = both["verdict"].fillna("").map(classify_verdict).set_axis(numbers.index)
-        measured = after.isin(COMPARED) | name.startswith(f"{EVERY}+")
-        worse = before.isin(COMPARED) & measured & (after.map(rank_verdict) > before.map(rank_verdict))
-        if not worse.any():
-            found = found.mask((found == OPEN) & (after == "agrees"), f"explained by {name}")
-    return found
+def judge_choice(before: pd.DataFrame, chosen: pd.DataFrame) -> dict[str, Any]:
+    """Whether a choice is supported: of the distinct numbers that are not within 5 without it and that it was not found
+    on, the mean over numbers moves to print, paired by seed; it is then within 5; and no number is then beyond 5.
+    ``before``, ``chosen``: a paper's numbers (despur/evidence/tally.py) without the choice and under it. ``moved``,
+    ``remaining``: points, with 95 % intervals."""
+    both = before.merge(chosen, on=SAME, suffixes=("", "_chosen")).drop_duplicates(
+        ["metric", "by_seed", "by_seed_chosen"]
+    )
+    open_before = both["verdict"].isin([NumberVerdict.BEYOND_5, NumberVerdict.NOT_KNOWN])
+    both = both[open_before & both["verdict_chosen"].isin(MEASURED) & both["unit"].isin(POINTS)]
+    seeds = min((len(text.split()) for name in ("by_seed", "by_seed_chosen") for text in both[name]), default=0)
+    if seeds < SEEDS:
+        return {"verdict": "not tried", "numbers": len(both)}
+    own, under = (
+        np.array([[float(value) for value in text.split()[:seeds]] for text in both[name]])
+        for name in ("by_seed", "by_seed_chosen")
+    )
+    printed = both["reported"].to_numpy(float)[:, None]
+    side = np.sign(own.mean(axis=1, keepdims=True) - printed)
+    moved = Contrast((side * (own - under)).mean(axis=0), np.empty((seeds, 0)))
+    remaining = measure_difference((side * (under - printed)).mean(axis=0), 0.0, None, seeds)
+    beyond = both["verdict_chosen"].eq(NumberVerdict.BEYOND_5).any()
+    supported = bool(moved.holds()) and bool(remaining.is_within(TOLERANCES[1])) and not beyond
+    return {
+        "verdict": "supported" if supported else "not supported",
+        "numbers": len(both),
+        "seeds": seeds,
+        "moved": describe_interval(float(moved.estimate), float(moved.half_width(INTERVAL))),
+        "remaining": describe_interval(float(remaining.estimate), float(remaining.half_width(INTERVAL))),
+    }
 
 
-def rank_verdict(kind: str) -> int:
-    """0 for the best kind of verdict."""
-    return RANKS.index(kind) if kind in RANKS else len(RANKS)
+def describe_interval(estimate: float, half_width: float) -> str:
+    """``+3.1 [+1.0, +5.2]``."""
+    return f"{estimate:+.1f} [{estimate - half_width:+.1f}, {estimate + half_width:+.1f}]"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.verdicts import NumberVerdict
 from despur.specs.declarations import read_declarations
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
@@ -62,23 +63,23 @@ def has_same_settings(printed: Any, data: str) -> bool:
     )
 
 
-def explain_not_compared(printed: Any, data: str, substitute: bool, changes: Mapping[str, str]) -> str:
-    """The verdict on runs that are not at the data and settings of a printed number, with the reason. Empty for the
-    paper's own data and settings."""
+def explain_not_compared(printed: Any, data: str, substitute: bool, changes: Mapping[str, str]) -> dict[str, str]:
+    """Verdict and reason of runs that are not at the data and settings of a printed number. Empty for the paper's own
+    data and settings."""
     if substitute:
-        return "substitute data: not compared"
+        return {"verdict": NumberVerdict.SUBSTITUTE}
     others = ", ".join(f"{key}={value}" for key, value in sorted(changes.items()) if key not in parse_settings(printed))
-    if others:
-        return f"other settings ({others}): not compared"
-    return "" if has_same_settings(printed, data) else "other settings: not compared"
+    if others or not has_same_settings(printed, data):
+        return {"verdict": NumberVerdict.OTHER_SETTINGS, "reason": others or "those of the data"}
+    return {}
 
 
-def find_refusal(printed: Any, used: Iterable[tuple[str, bool]], metrics: pd.DataFrame) -> str:
-    """Why a number of several runs is not compared; empty where all have the paper's data and settings. ``used``: each
-    data set, and whether it is a substitute; ``metrics``: of these runs."""
+def find_refusal(printed: Any, used: Iterable[tuple[str, bool]], metrics: pd.DataFrame) -> dict[str, str]:
+    """Why a number of several runs is not compared, as :func:`explain_not_compared` says it; empty where all have the
+    paper's data and settings. ``used``: each data set, and whether it is a substitute; ``metrics``: of these runs."""
     changed = {key: value for own in list_changes(metrics).values() for key, value in own.items()}
     refusals = (explain_not_compared(printed, data, bool(substitute), changed) for data, substitute in used)
-    return next(filter(None, refusals), "")
+    return next(filter(None, refusals), {})
 
 
 def list_changes(metrics: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, str]]:

@@ -7,17 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.evidence.numbers.printed import at_settings, explain_not_compared, list_changes
+from despur.evidence.numbers.printed import at_settings, list_changes
+from despur.evidence.numbers.rows import describe_origin, describe_values, keep_sound, refuse_number
 from despur.evidence.numbers.sample_noise import sample_variance
-from despur.evidence.numbers.verdicts import (
-    NOT_RUN,
-    UNDECIDED,
-    judge_number,
-    last_digit,
-    smallest_visible,
-)
+from despur.evidence.numbers.verdicts import COLUMNS as JUDGED_COLUMNS
+from despur.evidence.numbers.verdicts import judge_values, last_digit
 from despur.evidence.runs import run_files
-from despur.evidence.statistics.contrasts import SEEDS
+from despur.evidence.verdicts import NumberVerdict
 
 COLUMNS = [
     "paper_dataset",
@@ -26,16 +22,24 @@ COLUMNS = [
     "metric",
     "reported",
     "reported_std",
+    "reported_seeds",
     "ours",
     "ours_std",
-    "difference",
-    "smallest_visible",
     "seeds",
+    "by_seed",
+    "collapsed",
+    *JUDGED_COLUMNS,
+    "settings",
+    "choices",
+    "runs",
     "data",
     "measured",
-    "verdict",
+    "reason",
     "note",
 ]
+
+
+TEXTS = ("verdict", "would_decide", "threefold", "settings", "choices", "runs", "measured", "reason")  # even if empty
 
 
 def compare(
@@ -57,46 +61,26 @@ def compare(
     for number in reported.itertuples():
         base: dict[str, Any] = {key: getattr(number, key) for key in ("method", "setting", "metric", "note")}
         base |= {"paper_dataset": number.dataset, "reported": number.mean, "reported_std": number.std}
+        base["reported_seeds"] = reported_seeds
         here = best[(best["split"] == splits.get(number.metric, "test")) & (best["paper_dataset"] == number.dataset)]
         here = here[here["paper_method"] == number.method]
         mine = at_settings(here[(here["group"] == "") & (here["metric"] == number.metric)], number.setting)
         for (data, substitute), part in mine.groupby(["data", "substitute"], sort=False):
-            refused = explain_not_compared(
-                number.setting, str(data), bool(substitute), others.get((number.dataset, number.method, data), {})
-            )
-            row = _ours(number, part["value"], str(data), refused) | {"measured": name_sources(part)}
-            if "verdict" not in row:
+            changes = others.get((number.dataset, number.method, data), {})
+            row = describe_values(part, 100.0) | {"data": str(data)}
+            if row["seeds"] and not (refused := refuse_number(number, part, str(data), bool(substitute), changes)):
                 shares = at_settings(here[(here["group"] == "") | (here["metric"] == "accuracy")], number.setting)
                 runs = pd.concat([shares, here[here["metric"] == "samples"]])
                 noise = sample_variance(number, runs[runs["data"] == data], str(data), resamples)
                 std = None if pd.isna(number.std) else float(number.std)
-                visible = smallest_visible(
-                    std, reported_seeds, row["ours_std"], row["seeds"], noise, rounding[number.metric]
-                )
-                row |= {"smallest_visible": visible, "verdict": judge_number(row["difference"], visible)}
-            rows.append(base | row)
+                kept = 100 * keep_sound(part).to_numpy(float)
+                row |= judge_values(kept, number.mean, std, reported_seeds, noise, rounding[number.metric])
+            elif row["seeds"]:
+                row |= refused
+            rows.append(base | row | describe_origin(number, part, bool(substitute)))
         if not len(mine):
-            rows.append(base | {"seeds": 0, "verdict": NOT_RUN})
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def name_sources(rows: pd.DataFrame) -> str:
-    """Where rows were measured: on this machine, or by which commit on which other."""
-    return "; ".join(sorted(set(rows["measured"].dropna()))) if "measured" in rows else ""
-
-
-def _ours(number: Any, values: pd.Series, data: str, refused: str) -> dict[str, Any]:
-    """Our mean and deviation over seeds, and the verdict where they decide nothing."""
-    seeds = int(values.count())
-    if not seeds:
-        return {"seeds": 0, "data": data, "verdict": "not applicable"}
-    row: dict[str, Any] = {"ours": 100 * values.mean(), "ours_std": 100 * values.std(), "seeds": seeds, "data": data}
-    if pd.isna(number.mean):
-        return row | {"verdict": "nothing printed"}
-    if refused:
-        return row | {"verdict": refused}
-    row["difference"] = row["ours"] - number.mean
-    return row if seeds >= SEEDS else row | {"verdict": UNDECIDED}
+            rows.append(base | {"seeds": 0, "verdict": NumberVerdict.NOT_RUN})
+    return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(TEXTS, object))
 
 
 def format_spread(mean: float, std: float) -> str:
@@ -104,6 +88,16 @@ def format_spread(mean: float, std: float) -> str:
     if pd.isna(mean):
         return "–"
     return f"{mean:.1f}" if pd.isna(std) else f"{mean:.1f} ({std:.1f})"
+
+
+def list_bounds(table: pd.DataFrame) -> "list[pd.Series[float]]":
+    """The ends of the intervals of differences; NaN where a table has none."""
+    return [table.get(end, pd.Series(np.nan, table.index)) for end in ("low", "high")]
+
+
+def format_interval(low: float, high: float) -> str:
+    """``-0.3 to +1.2``; empty for none."""
+    return "" if pd.isna(low) else f"{low:+.1f} to {high:+.1f}"
 
 
 def format_table(table: pd.DataFrame, form: Callable[[float, float], str] = format_spread) -> pd.DataFrame:
@@ -118,9 +112,7 @@ def format_table(table: pd.DataFrame, form: Callable[[float, float], str] = form
             "reported": [form(*pair) for pair in zip(table["reported"], table["reported_std"], strict=True)],
             "ours": [form(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
             "difference": ["" if pd.isna(d) else f"{d:+.1f}" for d in table["difference"]],
-            "smallest visible": [
-                "" if pd.isna(d) else f"{d:.1f}" for d in table.get("smallest_visible", pd.Series(np.nan, table.index))
-            ],
+            "95 % interval": [format_interval(*pair) for pair in zip(*list_bounds(table), strict=True)],
             "seeds": table["seeds"].astype(str),
             "data used": table["data"].fillna("–"),
             "measured": table.get("measured", pd.Series(np.nan, table.index)).fillna("–").replace("", "–"),

@@ -1,63 +1,143 @@
-"""Does a reproduced number agree with the printed one, and how many do?"""
+"""How far is a measured number from the printed one: within 2, within 5, beyond 5, or not known?
+
+Tolerances are points of percentages; of all other units (counts, ratios, hours, values), percent of the printed number.
+The whole interval of the difference decides (despur/evidence/statistics/equivalence.py); so few or noisy seeds are
+*not known*, and never agree. Where no deviation is printed, the question is whether our mean equals the printed number,
+taken as fixed; ``threefold`` is the verdict if the paper's seeds vary three times as much as ours."""
 
 import math
+from functools import partial
+from typing import Any
 
+import numpy as np
 import pandas as pd
-from scipy import stats
 
-from despur.evidence.statistics.contrasts import SEEDS
+from despur.evidence.statistics.contrasts import INTERVAL, LEVEL, SEEDS
+from despur.evidence.statistics.equivalence import Difference, assume_deviation, measure_difference
+from despur.evidence.statistics.multiplicity import find_p_value
+from despur.evidence.verdicts import NumberVerdict
+from despur.storage.store import Array
 
-NOT_RUN = "not run here"
-TOO_NOISY = "too noisy"
-UNDECIDED = f"fewer than {SEEDS} seeds: undecided"
-LEVEL = 0.025  # on either side
-VISIBLE = 5.0  # points: runs that would not show a difference of so many do not agree, they are too noisy
-# How a number counts that is measured on several data sets: the first kind that any of them has.
-KINDS = ("differs", TOO_NOISY, "agrees", "undecided", "substitute data", "not compared", NOT_RUN)
-COMPARED = ("agrees", "differs", TOO_NOISY)
-# What tells printed numbers apart.
-NUMBER = ("paper", "place", "artifact", "paper_dataset", "method", "setting", "metric")
+TOLERANCES = (2.0, 5.0)
+POINTS = (
+    "percent",
+    "pp",
+    "fraction",
+)  # units in which a tolerance is in points; of others, percent of the printed number
+MANY = 100  # more seeds than this are no advice
+COLUMNS = [  # what judging adds to a row
+    "difference",
+    "low",
+    "high",
+    "verdict",
+    "would_decide",
+    "threefold",
+    "p_within_2",
+    "p_within_5",
+    "p_beyond_5",
+]
 
 
-def smallest_visible(
-    reported_std: float | None,
-    reported_seeds: int,
-    ours_std: float,
-    seeds: int,
+def judge_values(
+    values: Array,
+    printed: float,
+    printed_std: float | None,
+    printed_seeds: int,
     test_variance: float = 0.0,
     rounding: float = 0.0,
-) -> float:
-    """The smallest difference of two means over seeds that would have been seen, in their unit: by Welch's t test,
-    two-sided at 5 %.
-
-    ``reported_std``: None where it is not printed; then ours counts for both, with our degrees of freedom. An unknown
-    number of seeds is 1. ``test_variance``: of the difference, by the test samples. ``rounding``: half a unit of the
-    last digit that is printed.
-    """
-    ours = ours_std**2 / seeds
-    if reported_std is None:
-        of_seeds, freedom = ours + ours_std**2 / reported_seeds, float(seeds - 1)
-    else:
-        theirs, their_freedom = (
-            reported_std**2 / reported_seeds,
-            reported_seeds - 1 if reported_seeds > 1 else seeds - 1,
-        )
-        of_seeds = ours + theirs
-        spread = ours**2 / (seeds - 1) + theirs**2 / their_freedom
-        freedom = of_seeds**2 / spread if spread > 0 else float(seeds - 1)
-    return (
-        math.sqrt(stats.t.isf(LEVEL, freedom) ** 2 * of_seeds + stats.norm.isf(LEVEL) ** 2 * test_variance) + rounding
+    unit: str = "percent",
+) -> dict[str, Any]:
+    """COLUMNS of a row: our values by seed (n,), without those that collapsed, against a printed number of the same
+    unit. ``test_variance``: of the difference, by test samples, squared; NaN: not known. ``rounding``: half a unit of
+    the last printed digit. ``low``, ``high``: the 95 % interval of the difference."""
+    row: dict[str, Any] = {"difference": float(np.mean(values)) - printed if len(values) else math.nan}
+    if len(values) < SEEDS:
+        return row | {"verdict": NumberVerdict.NOT_KNOWN, "would_decide": f"at least {SEEDS} seeds"}
+    if math.isnan(test_variance):
+        return row | {"verdict": NumberVerdict.NOT_KNOWN, "would_decide": "how much the test data vary"}
+    scale = find_scale(printed, unit)
+    found = measure_difference(
+        values * scale,
+        printed * scale,
+        None if printed_std is None else printed_std * scale,
+        printed_seeds,
+        test_variance * scale**2,
+        rounding * scale,
     )
+    half = float(found.half_width(INTERVAL)) / scale
+    row |= {"low": row["difference"] - half, "high": row["difference"] + half}
+    row |= {"verdict": decide(found), "would_decide": what_would_decide(found)} | find_p_values(found)
+    return row | {"threefold": decide(assume_deviation(found, printed_seeds)) if printed_std is None else ""}
 
 
-def judge_number(difference: float, visible: float) -> str:
-    """agrees, differs or too noisy: a difference in percentage points, beside the smallest that would have been seen;
-    undecided where that is NaN."""
-    if math.isnan(visible):
-        return "noise of test data not known: undecided"
-    if abs(difference) > visible + 1e-9:
-        return "differs"
-    return TOO_NOISY if visible > VISIBLE else "agrees"
+def judge_logarithms(
+    logs: Array, printed: float, printed_seeds: int, test_variance: float, rounding: float
+) -> dict[str, Any]:
+    """The same of a ratio: logarithms by seed against that of a printed ratio without a deviation. ``test_variance``:
+    of the logarithm; ``rounding``: of the ratio."""
+    row = judge_values(
+        100 * logs,
+        100 * math.log(printed),
+        None,
+        printed_seeds,
+        1e4 * test_variance,
+        100 * math.log1p(rounding / printed),
+    )
+    row["difference"] = printed * math.expm1(row["difference"] / 100)
+    return row | {end: printed * math.expm1(row[end] / 100) for end in ("low", "high") if end in row}
+
+
+def judge_count(ours: float, printed: float, rounding: float) -> dict[str, Any]:
+    """COLUMNS of a row of what is counted and has no noise: the printed number is ours to its last digit."""
+    same = abs(ours - printed) <= rounding + 1e-9
+    return {
+        "difference": ours - printed,
+        "verdict": NumberVerdict.AS_PRINTED if same else NumberVerdict.NOT_AS_PRINTED,
+    }
+
+
+def find_scale(printed: float, unit: str) -> float:
+    """What makes a tolerance's unit of a number's."""
+    if unit == "fraction":
+        return 100.0
+    return 1.0 if unit in POINTS or not printed else 100.0 / abs(printed)
+
+
+def decide(found: Difference, level: float = LEVEL) -> NumberVerdict:
+    """The verdict on a single difference."""
+    small, large = TOLERANCES
+    if found.is_within(small, level):
+        return NumberVerdict.WITHIN_2
+    if found.is_within(large, level):
+        return NumberVerdict.WITHIN_5
+    return NumberVerdict.BEYOND_5 if found.is_beyond(large, level) else NumberVerdict.NOT_KNOWN
+
+
+def find_p_values(found: Difference) -> dict[str, float]:
+    """Of the three statements that a verdict may make."""
+    small, large = TOLERANCES
+    shown = {
+        "p_within_2": partial(found.is_within, small),
+        "p_within_5": partial(found.is_within, large),
+        "p_beyond_5": partial(found.is_beyond, large),
+    }
+    return {name: find_p_value(is_shown) for name, is_shown in shown.items()}
+
+
+def what_would_decide(found: Difference) -> str:
+    """What would decide a difference that is not known, if mean and deviation stayed; empty where it is decided."""
+    if decide(found) != NumberVerdict.NOT_KNOWN:
+        return ""
+    if not found.has_interval:
+        return "nothing: all seeds are equal, so that they do not say how much they vary"
+    n = found.freedom[0] + 1
+    needed = next((m for m in range(n + 1, MANY + 1) if decide(found.with_seeds(m)) != NumberVerdict.NOT_KNOWN), None)
+    if needed:
+        return f"about {needed} seeds of ours"
+    endless = found.with_seeds(100 * MANY)
+    if float(endless.half_width(LEVEL)) + found.rounding >= TOLERANCES[1]:
+        return "nothing: the paper's own seeds, or the test data, vary too much"
+    return f"more than {MANY} seeds of ours: the difference is close to {TOLERANCES[1]:g}"
 
 
 def share_variance(share: float, samples: float) -> float:
@@ -73,50 +153,3 @@ def last_digit(printed: pd.Series) -> float:
     """Half a unit of the last digit of printed numbers, which have the same number of decimals: that of the longest."""
     texts = [f"{value:.6f}".rstrip("0") for value in printed.dropna()]
     return 0.5 * 10.0 ** -max((len(text.partition(".")[2]) for text in texts), default=0)
-
-
-def classify_verdict(verdict: str) -> str:
-    """The kind of a verdict: agrees, differs, too noisy, undecided (few seeds), substitute data, not compared (other
-    settings), not run here."""
-    if verdict in COMPARED:
-        return verdict
-    return next((words for words in ("undecided", "substitute data", NOT_RUN) if words in verdict), "not compared")
-
-
-def count_numbers(table: pd.DataFrame) -> dict[str, int]:
-    """How many printed numbers are of each kind, of rows of tables or of a scorecard. A number that several runs
-    measure counts once; where any of them differs, it differs."""
-    kinds = table["verdict"].map(classify_verdict)
-    each = kinds.groupby([table[key] for key in NUMBER if key in table], dropna=False).agg(
-        lambda found: min(found, key=KINDS.index)
-    )
-    return {name: int((each == name).sum()) for name in KINDS}
-
-
-def differences_by_chance(found: dict[str, int]) -> float:
-    """How many of the compared numbers would differ by chance alone, on average, if all runs were as the papers'.
-    ``found``: by kind."""
-    return 2 * LEVEL * sum(found[name] for name in COMPARED)
-
-
-def summarize_verdicts(table: pd.DataFrame) -> str:
-    """One line on a comparison: how many printed numbers agree, differ, ...; nothing of a table without printed
-    numbers."""
-    if not {"reported", "verdict"} <= set(table) or not (shown := table[table["reported"].notna()]).shape[0]:
-        return ""
-    found = count_numbers(shown)
-    words = {
-        "agrees": "agree",
-        "differs": "differ",
-        "undecided": f"undecided (fewer than {SEEDS} seeds)",
-        "substitute data": "on substitute data",
-    }
-    always = ("agrees", "differs", "substitute data", NOT_RUN)
-    order = ("agrees", "differs", TOO_NOISY, "undecided", "substitute data", "not compared", NOT_RUN)
-    parts = [f"{found[name]} {words.get(name, name)}" for name in order if found[name] or name in always]
-    chance = (
-        f" Chance alone would make about {differences_by_chance(found):.1g} differ."
-        if any(found[name] for name in COMPARED)
-        else ""
-    )
-    return f"{sum(found.values())} printed numbers: {', '.join(parts)}.{chance}"

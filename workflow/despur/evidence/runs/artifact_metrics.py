@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.runs import run_files
-from despur.evidence.runs.changed_settings import describe_changes, describe_shortening
+from despur.evidence.runs.changed_settings import Grid, describe_changes, describe_grid, describe_shortening
+from despur.evidence.runs.collapsed import mark_collapsed
 from despur.orchestration.experiments import ArtifactRun
 
 RUN_COLUMNS = [
@@ -17,6 +18,11 @@ RUN_COLUMNS = [
     "data",
     "substitute",
     "artifact",
+    "paper",
+    "tuned",
+    "untuned",
+    "other_point",
+    "collapsed",
     "seed",
     "split",
     "selection",
@@ -44,7 +50,8 @@ def parse_artifact_runs(text: str) -> list[ArtifactRun]:
 def load_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """What was measured of an artifact's runs in long form, with the paper's data set (``paper_dataset``), the one
     that was used (``used_dataset``), the paper's method (``paper_method``), whether the data is a ``substitute``,
-    which settings are ``changed`` from the paper's, which of these make training shorter (``shortened``), and where
+    which settings are ``changed`` from the paper's, which of these make training shorter (``shortened``), which are
+    selected among the paper's values (``tuned``) or should be (``untuned``), whether the seed ``collapsed``, and where
     it was ``measured``.
 
     Of runs: metrics.csv. Of groups: agreement.csv, each of its columns a metric of the training split.
@@ -67,15 +74,21 @@ def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.Dat
             "paper_method": artifact_run.paper_method,
             "substitute": artifact_run.substitute,
             "artifact": artifact_run.artifact,
+            "paper": artifact_run.paper,
         }
         for table in run_files.read_parts(artifact_run, files):
             part = table.rename(columns={"dataset": "data"})
             if "draw=seed" in artifact_run.dataset:  # every seed has data of its own, which are one to a reader
                 part["data"] = part["data"].str.replace(r"\+draw=\d+", "", regex=True)
             pairs = list(zip(part["data"], part["method"], strict=True))
+            grids = {pair: describe_grid(artifact_run, *pair) for pair in set(pairs)}
+            for column in Grid._fields:
+                own[column] = pd.Series([getattr(grids[pair], column) for pair in pairs], part.index)
             for column, describe in (("changed", describe_changes), ("shortened", describe_shortening)):
                 told = {pair: describe(artifact_run, *pair) for pair in set(pairs)}
                 own[column] = pd.Series(pairs, part.index).map(told)
+            if "value" in part:
+                own["collapsed"] = mark_collapsed(part)
             parts.append(part.assign(**own))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=RUN_COLUMNS)
 

@@ -10,6 +10,7 @@ from typing import Any
 from despur.evidence.statistics.levels import Measurement
 from despur.specs.settings import SettingError
 
+NEAR = 0.05  # points as shares; of logarithms about as many percent
 DEFAULTS = {"split": "test", "selection": "best", "group": ""}
 
 
@@ -67,7 +68,10 @@ def _item(key: str, value: Any) -> str:
 
 
 def read_margin(stated: float | str) -> float:
-    """A margin: a number, or ``log(2)`` or ``-log(2)`` for one of logarithms."""
+    """A margin: a number; ``log(2)`` or ``-log(2)`` for one of logarithms; ``near``: less by the tolerance of
+    numbers."""
+    if stated == "near":
+        return -NEAR
     if not isinstance(stated, str):
         return float(stated)
     sign, text = (-1, stated[1:]) if stated.startswith("-") else (1, stated)

@@ -1,6 +1,6 @@
 """Which single values the keys of a claim's contrast stand for: lists, levels of a setting, levels within bounds."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from despur.specs.names import unknown
@@ -24,6 +24,22 @@ class Levels(Protocol):
     """What knows the levels of a key that were measured (or printed), in rising order, where other keys are fixed."""
 
     def levels(self, key: str, measurement: Measurement) -> list[Any]: ...
+
+
+class PaperLevels:
+    """The levels of settings that a paper speaks of (``levels`` of claims.yaml), in the place of those that were
+    measured; of what is no setting (groups, splits, selections) the measured ones."""
+
+    def __init__(self, stated: Mapping[str, list[Any]], measured: Levels, no_settings: Collection[str]) -> None:
+        self.stated, self.measured, self.no_settings = stated, measured, no_settings
+
+    def levels(self, key: str, measurement: Measurement) -> list[Any]:
+        """Raises Missing for a setting whose levels are not stated: then nobody knows whether all were run."""
+        if key in self.no_settings:
+            return self.measured.levels(key, measurement)
+        if key not in self.stated:
+            raise Missing(f"claims.yaml does not state the paper's levels of {key}")
+        return list(self.stated[key])
 
 
 def is_many(value: Any) -> bool:

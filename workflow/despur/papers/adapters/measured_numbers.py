@@ -50,8 +50,9 @@ class Measured:
         means = 100 * wide.reindex(columns=list(datasets)).dropna().mean(axis=1)
         return {str(model): own.droplevel("backbone") for model, own in means.groupby(level="backbone")}
 
-    def refuse(self, rows: pd.DataFrame, setting: str) -> str:
-        """Why these rows are not compared with a printed number; nothing for the paper's data and settings."""
+    def refuse(self, rows: pd.DataFrame, setting: str) -> dict[str, str]:
+        """Verdict and reason of rows that are not compared with a printed number; nothing for the paper's data and
+        settings."""
         runs = rows[["paper_dataset", "paper_method", "data", "substitute"]].drop_duplicates()
         used = runs[["data", "substitute"]].itertuples(index=False, name=None)
         return find_refusal(setting, used, self.metrics.merge(runs))

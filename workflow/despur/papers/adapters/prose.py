@@ -11,9 +11,9 @@ import pandas as pd
 
 from despur.evidence.numbers.printed import parse_settings
 from despur.evidence.numbers.tables import COLUMNS
-from despur.evidence.numbers.verdicts import UNDECIDED, judge_number, last_digit, smallest_visible
+from despur.evidence.numbers.verdicts import judge_count, judge_values, last_digit
 from despur.evidence.runs.run_files import NotRun
-from despur.evidence.statistics.contrasts import SEEDS
+from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters import method_names
 from despur.papers.adapters.counted_numbers import (
@@ -92,22 +92,22 @@ def select_value(values: "Sequence[pd.Series[float]]", reduce: str) -> "pd.Serie
     return (min if reduce == "min" else max)(values, key=lambda value: value.mean())
 
 
-def measure(number: Any, artifact_runs: Sequence[ArtifactRun], measured: Measured) -> tuple[Any, str, str]:
-    """Our number by seed, why it is not compared, and a remark. Raises NotRun."""
+def measure(number: Any, artifact_runs: Sequence[ArtifactRun], measured: Measured) -> tuple[Any, dict[str, str], str]:
+    """Our number by seed, verdict and reason where it is not compared, and a remark. Raises NotRun."""
     substitutes = any(run.substitute for run in artifact_runs if number.dataset in (run.paper_dataset, "all"))
-    refused = "substitute data: not compared" if substitutes else ""
+    refused: dict[str, str] = {"verdict": NumberVerdict.SUBSTITUTE} if substitutes else {}
     if number.quantity == "lipschitz_constant":
         low, high = bound_lipschitz_constant(artifact_runs)
         remark = f"product bound; the sampled lower bound is {low:.3g}"
-        return pd.Series([high]), refused or "another estimate: not compared", remark
+        return pd.Series([high]), refused or explain("another estimate"), remark
     if number.quantity == "smallest_group_share":
         return pd.Series([measure_smallest_group(artifact_runs, number.dataset)]), refused, ""
     return measure_over_datasets(number, artifact_runs, measured, refused)
 
 
 def measure_over_datasets(
-    number: Any, artifact_runs: Sequence[ArtifactRun], measured: Measured, refused: str
-) -> tuple[Any, str, str]:
+    number: Any, artifact_runs: Sequence[ArtifactRun], measured: Measured, refused: dict[str, str]
+) -> tuple[Any, dict[str, str], str]:
     """The same for a number that may be of several data sets, methods or foundation models."""
     known = EVERYWHERE.get(number.dataset, [number.dataset])
     methods = METHODS.get(number.method, [number.method])
@@ -115,7 +115,7 @@ def measure_over_datasets(
     if not datasets:
         raise NotRun(f"{number.method} on {number.dataset} was not run")
     remark = f"over {', '.join(datasets)}" if number.dataset in EVERYWHERE else ""
-    partly = "not all of its data sets were run: not compared" if len(datasets) < len(known) else ""
+    partly = explain("not all of its data sets were run") if len(datasets) < len(known) else {}
     if number.quantity == "foundation_model_share":
         shares = [pd.Series([share]) for share in measure_foundation_model_shares(artifact_runs)]
         return select_value(shares, number.reduce), refused or partly, remark
@@ -134,18 +134,20 @@ def select_used(number: Any, measured: Measured, datasets: Sequence[str]) -> pd.
     )
 
 
-def judge(number: Any, values: "pd.Series[float]", refused: str, rounding: float) -> dict[str, Any]:
+def explain(reason: str) -> dict[str, str]:
+    """Verdict and reason of a number that is not compared."""
+    return {"verdict": NumberVerdict.NOT_COMPARED, "reason": reason}
+
+
+def judge(number: Any, values: "pd.Series[float]", refused: dict[str, str], rounding: float) -> dict[str, Any]:
     """Our mean and deviation over seeds, and the verdict: test splits are the paper's own, so that seeds alone vary."""
     row = {"ours": values.mean(), "ours_std": values.std(), "seeds": len(values)}
+    row["by_seed"] = " ".join(f"{value:.10g}" for value in values)
     if refused:
-        return row | {"verdict": refused}
-    row["difference"] = row["ours"] - number.mean
+        return row | refused
     if number.quantity in COUNTED:
-        return row | {"verdict": judge_number(row["difference"], rounding)}
-    if len(values) < SEEDS:
-        return row | {"verdict": UNDECIDED}
-    visible = smallest_visible(None, REPORTED_SEEDS, row["ours_std"], row["seeds"], 0.0, rounding)
-    return row | {"smallest_visible": visible, "verdict": judge_number(row["difference"], visible)}
+        return row | judge_count(row["ours"], number.mean, rounding)
+    return row | judge_values(values.to_numpy(float), number.mean, None, REPORTED_SEEDS, 0.0, rounding)
 
 
 def judge_sentences(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
@@ -159,12 +161,12 @@ def judge_sentences(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> 
         row: dict[str, Any] = {key: getattr(number, key) for key in ("method", "metric", "note")}
         row["setting"] = format_setting(number)
         row |= {"paper_dataset": number.dataset, "reported": number.mean, "reported_std": number.std}
-        row |= {"seeds": 0, "verdict": "not run here", "reason": "nothing was run"}
+        row |= {"seeds": 0, "verdict": NumberVerdict.NOT_RUN, "reason": "nothing was run"}
         try:
             if measured is not None:
-                values, refused, row["reason"] = measure(number, artifact_runs, measured)
-                row |= judge(number, values, refused, rounding[number.metric])
+                values, refused, remark = measure(number, artifact_runs, measured)
+                row |= {"reason": remark} | judge(number, values, refused, rounding[number.metric])
         except NotRun as reason:
             row["reason"] = str(reason)
         rows.append(row)
-    return pd.DataFrame(rows, columns=[*COLUMNS, "reason"])
+    return pd.DataFrame(rows, columns=COLUMNS)

@@ -9,6 +9,8 @@ import pandas as pd
 
 from despur.evidence.claims.judging import format_claims, judge_claims
 from despur.evidence.numbers.tables import compare, format_spread, format_table
+from despur.evidence.numbers.verdicts import COLUMNS as JUDGED
+from despur.evidence.numbers.verdicts import judge_count
 from despur.evidence.runs.run_files import load_labels
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters.merged_tables import load_metrics_of_all_samples, load_runs
@@ -38,13 +40,14 @@ def format_plain(mean: float, std: float) -> str:
 
 
 def compare_printed(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
-    """Printed numbers beside ours. Metrics that are not percentages are compared as they are: the paper prints no
-    standard deviation for them, so they agree only where they are equal as printed."""
+    """Printed numbers beside ours. Metrics that are not percentages are counted, and compared to the last digit."""
     whole = metrics["metric"].str.startswith(PLAIN) & ~metrics["metric"].str.endswith("percent")
     of_training = {metric: "train" for metric in reported["metric"] if metric.startswith("class_wise_group_size")}
     table = compare(reported, metrics.assign(value=metrics["value"] / np.where(whole, 100, 1)), SEEDS, of_training)
-    judged = table["metric"].str.startswith(PLAIN) & table["difference"].notna()
-    table.loc[judged, "verdict"] = np.where(table.loc[judged, "difference"].abs() < 0.5 * 10.0**-1, "agrees", "differs")
+    for i, row in table[table["metric"].str.startswith(PLAIN) & table["difference"].notna()].iterrows():
+        table.loc[i, JUDGED] = None
+        counted = judge_count(row["ours"], row["reported"], 0.5 * 10.0**-1)
+        table.loc[i, [*counted]] = list(counted.values())
     return table
 
 

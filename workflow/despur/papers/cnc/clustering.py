@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.runs.artifact_metrics import load_metrics
+from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun, load_experiments
 from despur.papers.cnc.hyperparameters import group_grids, select_point
 from despur.reporting.tables import write_table
@@ -67,7 +68,7 @@ def list_clusterings_not_run() -> list[dict[str, Any]]:
             "paper_dataset": dataset,
             **describe_clustering(point.name, dataset),
             "seeds": 0,
-            "verdict": "not run here",
+            "verdict": NumberVerdict.NOT_RUN,
         }
         for dataset in experiments["artifacts"]["table_clustering"]["datasets"]
         for point in resolve("methods", experiments["methods"][METHOD], dataset).points

@@ -13,6 +13,7 @@ from despur.evidence.numbers.printed import parse_settings
 from despur.evidence.numbers.sample_noise import sample_variance
 from despur.evidence.runs.artifact_metrics import select_headline
 from despur.evidence.runs.run_files import NotRun
+from despur.evidence.verdicts import NumberVerdict
 from despur.papers.cnc.paper_runs import PaperRuns
 from despur.storage.store import Array
 
@@ -134,16 +135,18 @@ class Measure(NamedTuple):
     refused: str = ""
     test_variance: Callable[[Any, PaperRuns], float] = lambda number, runs: 0.0
 
+    def refuse(self) -> dict[str, str]:
+        """Verdict and reason where it is not compared; else empty."""
+        return {"verdict": NumberVerdict.NOT_COMPARED, "reason": self.refused} if self.refused else {}
+
 
 MEASURES = {
     "worst_group_accuracy_lift": Measure(measure_lift, test_variance=find_lift_variance),
     "worst_group_accuracy_shortfall": Measure(measure_shortfall, test_variance=find_lift_variance),
-    "per_class_gap_reduction_max": Measure(
-        measure_gap_reduction, refused="data set and baseline not stated: not compared"
-    ),
+    "per_class_gap_reduction_max": Measure(measure_gap_reduction, refused="data set and baseline not stated"),
     "stage1_spurious_attribute_agreement": Measure(measure_agreement),
     "upsampling_factor": Measure(measure_upsampling),
-    "train_hours": Measure(measure_hours, refused="other machine: not compared"),
+    "train_hours": Measure(measure_hours, refused="other machine"),
     "n_examples": Measure(count_samples, of_data=True),
     "minority_fraction": Measure(measure_minority, of_data=True),
     "majority_fraction": Measure(measure_majority, of_data=True),

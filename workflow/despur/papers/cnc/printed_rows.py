@@ -4,9 +4,8 @@ from typing import Any
 
 import pandas as pd
 
-from despur.evidence.numbers.verdicts import judge_number
-
-SUBSTITUTE = "substitute data: not compared"
+from despur.evidence.numbers.verdicts import judge_count
+from despur.evidence.verdicts import NumberVerdict
 
 
 def printed_row(number: Any) -> dict[str, Any]:
@@ -20,16 +19,16 @@ def printed_row(number: Any) -> dict[str, Any]:
         "reported_std": number.std,
         "note": number.note,
         "seeds": 0,
-        "verdict": "not run here",
+        "verdict": NumberVerdict.NOT_RUN,
     }
 
 
 def compare_statistic(ours: float, printed: float, decimals: int, substitute: bool) -> dict[str, Any]:
-    """Difference and verdict of a statistic of the data: it agrees within half a unit of the last
-    printed digit."""
+    """Difference and verdict of a statistic of the data: it is as printed within half a unit of the
+    last digit."""
     if substitute:
-        return {"verdict": SUBSTITUTE}
-    return {"difference": ours - printed, "verdict": judge_number(ours - printed, 0.5 * 10**-decimals)}
+        return {"verdict": NumberVerdict.SUBSTITUTE}
+    return judge_count(ours, printed, 0.5 * 10**-decimals)
 
 
 def format_number(mean: float, std: float) -> str:

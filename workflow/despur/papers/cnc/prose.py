@@ -8,9 +8,8 @@ import pandas as pd
 
 from despur.evidence.numbers.printed import find_refusal
 from despur.evidence.numbers.tables import compare, format_table
-from despur.evidence.numbers.verdicts import UNDECIDED, judge_number, smallest_visible
+from despur.evidence.numbers.verdicts import judge_values
 from despur.evidence.runs.run_files import NotRun
-from despur.evidence.statistics.contrasts import SEEDS as NEEDED
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.cnc.measures import MEASURES, Measure, find_baseline
 from despur.papers.cnc.paper_runs import PaperRuns
@@ -41,7 +40,9 @@ def compare_prose(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> pd
     """Accuracies are compared as in Table 1; what else is printed has a measure of its own."""
     accuracies = printed["metric"].isin(ACCURACIES)
     table = compare(printed[accuracies], PaperRuns(DATASETS, artifact_runs).metrics, SEEDS)
-    table["reason"] = np.where(table["seeds"] == 0, "method, setting or data set not in this run", "")
+    table["reason"] = np.where(
+        table["seeds"] == 0, "method, setting or data set not in this run", table["reason"].fillna("")
+    )
     rows = [row for number in printed[~accuracies].itertuples() for row in measure_number(number, artifact_runs)]
     table = pd.concat([table, pd.DataFrame(rows)], ignore_index=True)
     return table.assign(unit=table["metric"].map(dict(zip(printed["metric"], printed["unit"], strict=True))))
@@ -80,24 +81,18 @@ def measure_row(printed: Any, number: Any, runs: PaperRuns) -> dict[str, Any]:
         return printed_row(printed) | {"reason": str(reason), "data": runs.data}
     deviation = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
     row = printed_row(printed) | {"ours": float(np.mean(values)), "ours_std": deviation, "seeds": len(values)}
-    return row | {"data": runs.data} | judge(number, row, measure, runs)
+    row["by_seed"] = " ".join(f"{value:.10g}" for value in values)
+    return row | {"data": runs.data} | judge(number, values, measure, runs)
 
 
-def judge(number: Any, row: dict[str, Any], measure: Measure, runs: PaperRuns) -> dict[str, Any]:
-    """Difference and verdict, by the rule of the tables (despur/evidence/numbers/verdicts.py). A count is judged in
-    percent of the printed one."""
+def judge(number: Any, values: Any, measure: Measure, runs: PaperRuns) -> dict[str, Any]:
+    """Difference and verdict of our values by seed, by the rule of the tables (despur/evidence/numbers/verdicts.py)."""
     used = [(run.dataset, run.substitute) for run in runs.artifact_runs]
     behind = runs.metrics[runs.metrics["paper_method"].isin([number.method, find_baseline(number)])]
-    if refused := find_refusal(number.setting, used, behind) or measure.refused:
-        return {"verdict": refused}
+    if refused := find_refusal(number.setting, used, behind) or measure.refuse():
+        return dict(refused)
     decimals = len(f"{number.mean:g}".partition(".")[2])
     if measure.of_data:
-        return compare_statistic(row["ours"], number.mean, decimals, substitute=False)
-    difference = row["ours"] - number.mean
-    if row["seeds"] < NEEDED:
-        return {"difference": difference, "verdict": UNDECIDED}
+        return compare_statistic(float(np.mean(values)), number.mean, decimals, substitute=False)
     noise, rounding = measure.test_variance(number, runs), 0.5 * 10**-decimals
-    visible = smallest_visible(None, SEEDS, row["ours_std"], row["seeds"], noise, rounding)
-    points = 100 / number.mean if number.unit == "count" else 1.0
-    verdict = judge_number(difference * points, visible * points)
-    return {"difference": difference, "smallest_visible": visible, "verdict": verdict}
+    return judge_values(np.asarray(values, float), number.mean, None, SEEDS, noise, rounding, number.unit)

@@ -11,11 +11,12 @@ from despur.evidence.numbers.printed import parse_settings, weighted_averages
 from despur.evidence.numbers.tables import COLUMNS, compare, format_table
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.runs.run_files import load_abouts
+from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.cnc.clustering import write_table_clustering
 from despur.papers.cnc.hours import load_with_hours
 from despur.papers.cnc.hyperparameters import write_table_a7_a11
-from despur.papers.cnc.printed_rows import SUBSTITUTE, compare_statistic, format_number, printed_row
+from despur.papers.cnc.printed_rows import compare_statistic, format_number, printed_row
 from despur.papers.cnc.prose import write_prose
 from despur.reporting.tables import WriteArtifact, main, write_table
 from despur.specs.paths import locate_result
@@ -96,7 +97,8 @@ def measure_cost(artifact_run: ArtifactRun) -> dict[str, Any]:
         "seconds": seconds.mean(),
         "peak_memory_mb": max(about["peak_memory_mb"] for about in abouts),
         "device": ", ".join(sorted({f"{about['device']} ({about['machine']})" for about in abouts})),
-        "verdict": SUBSTITUTE if artifact_run.substitute else "other machine: not compared",
+        "verdict": NumberVerdict.SUBSTITUTE if artifact_run.substitute else NumberVerdict.NOT_COMPARED,
+        "reason": "" if artifact_run.substitute else "other machine",
     }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.numbers.tables import format_spread
+from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun, load_experiments
 from despur.papers.domain_temperature.selection import (
     FAMILY,
@@ -76,7 +77,7 @@ def average_accuracies(runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 
 def rows_not_run(methods: Any, run: pd.Series, **columns: Any) -> pd.DataFrame:
     """A row for each method that was not run."""
-    row = {**columns, "metric": "test_ood_accuracy", "seeds": 0, "verdict": "not run here"}
+    row = {**columns, "metric": "test_ood_accuracy", "seeds": 0, "verdict": NumberVerdict.NOT_RUN}
     return pd.DataFrame([row | {"paper_method": name} for name in methods if name not in set(run)])
 
 

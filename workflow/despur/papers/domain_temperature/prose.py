@@ -7,6 +7,8 @@ import pandas as pd
 
 from despur.evidence.numbers.printed import parse_settings
 from despur.evidence.numbers.tables import COLUMNS, format_table
+from despur.evidence.numbers.verdicts import judge_count
+from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.selection import FRACTIONS, SHARES, load_runs
 from despur.reporting.tables import write_table
@@ -23,7 +25,7 @@ def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """A row for each printed number and each data set used for the paper's, with the reason where there is none."""
     runs = load_runs(artifact_runs)
     rows = [row for number in pd.read_csv(REPORTED).itertuples() for row in compare_number(number, artifact_runs, runs)]
-    table = pd.DataFrame(rows).reindex(columns=[*COLUMNS, "unit", "reason"])
+    table = pd.DataFrame(rows).reindex(columns=[*COLUMNS, "unit"])
     display = format_table(table, lambda mean, std: "–" if pd.isna(mean) else f"{mean:,.4g}")
     display["metric"] += " (" + table["unit"] + ")"
     write_table(output, table, display.assign(reason=table["reason"].fillna("")))
@@ -41,12 +43,12 @@ def compare_number(number: Any, artifact_runs: list[ArtifactRun], runs: pd.DataF
         "note": number.note,
         "unit": number.unit,
         "seeds": 0,
-        "verdict": "not run here",
+        "verdict": NumberVerdict.NOT_RUN,
     }
     if number.metric in CLAIMS:
         return [row | {"reason": f"a range, judged as a claim: {CLAIMS[number.metric]}"}]
     if number.metric == "test_ood_accuracy_threshold":
-        share = {"verdict": "a threshold", "reason": describe_share_above(number.mean, runs)}
+        share = {"verdict": NumberVerdict.NOT_COMPARED, "reason": describe_share_above(number.mean, runs)}
         return [row | share if len(runs) else row]
     counted = [
         row | compare_count(number, artifact_run)
@@ -63,8 +65,8 @@ def compare_count(number: Any, artifact_run: ArtifactRun) -> dict[str, Any]:
     ours = count_samples(number, load_dataset(result.data.folder, result.runs()[0].data.name))
     row = {"ours": ours, "seeds": 1, "data": artifact_run.dataset}
     if artifact_run.substitute:
-        return row | {"verdict": "substitute data: not compared"}
-    return row | {"difference": ours - number.mean, "verdict": "agrees" if ours == number.mean else "differs"}
+        return row | {"verdict": NumberVerdict.SUBSTITUTE}
+    return row | judge_count(ours, number.mean, 0.0)
 
 
 def count_samples(number: Any, dataset: Dataset) -> int:

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.claims.evidence import Source
-from despur.evidence.statistics.contrasts import Contrast
+from despur.evidence.statistics.contrasts import INTERVAL, Contrast
 from despur.evidence.statistics.formulas import DEFAULTS
+from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
 from despur.papers.fair_cl.tradeoffs import compare_means
@@ -65,7 +66,7 @@ def compare_baselines(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
                     }
                 )
             if not len(mine):
-                rows.append(head | {"seeds": 0, "verdict": "not run here"})
+                rows.append(head | {"seeds": 0, "verdict": NumberVerdict.NOT_RUN})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -81,7 +82,7 @@ def measure_run(metrics: pd.DataFrame, resamples: pd.DataFrame) -> dict[str, Any
         "seeds": test["seed"].nunique(),
         "data": test["data"].iloc[0],
         "selected": test["method"].iloc[0],
-        "verdict": "substitute data: not compared" if test["substitute"].iloc[0] else "not in the paper",
+        "verdict": NumberVerdict.SUBSTITUTE if test["substitute"].iloc[0] else "not in the paper",
     }
 
 
@@ -90,7 +91,7 @@ def find_interval(metrics: pd.DataFrame, resamples: pd.DataFrame) -> tuple[float
     (method,) = set(metrics["paper_method"])
     values = Source(metrics, resamples).value({**DEFAULTS, "method": method, "metric": "gap"}).to_numpy(float)
     gap = Contrast(values[:, 0], values[:, 1:])
-    return float(gap.estimate - gap.half_width()), float(gap.estimate + gap.half_width())
+    return float(gap.estimate - gap.half_width(INTERVAL)), float(gap.estimate + gap.half_width(INTERVAL))
 
 
 def format_baselines(table: pd.DataFrame) -> pd.DataFrame:

@@ -7,9 +7,9 @@ import pandas as pd
 
 from despur.evidence.numbers.printed import find_refusal, parse_settings
 from despur.evidence.numbers.tables import COLUMNS
-from despur.evidence.numbers.verdicts import UNDECIDED, judge_number, smallest_visible
+from despur.evidence.numbers.verdicts import judge_count, judge_values
 from despur.evidence.runs.run_files import NotRun, load_labels
-from despur.evidence.statistics.contrasts import SEEDS
+from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
 from despur.storage.store import Dataset
@@ -92,24 +92,17 @@ def measure(number: Any, artifact_runs: list[ArtifactRun]) -> dict[str, Any]:
     spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
     found = {"ours": float(values.mean()), "ours_std": spread, "seeds": len(values), "data": used.dataset}
     if refused := find_refusal(number.setting, [(used.dataset, used.substitute)], metrics):
-        return found | {"verdict": refused}
-    return found | judge(number, found)
+        return found | refused
+    return found | judge(number, values)
 
 
-def judge(number: Any, found: dict[str, Any]) -> dict[str, Any]:
-    """Difference and verdict. What is counted in the data agrees if it rounds to the printed number; what is measured
-    on trained models is judged as a table's number is."""
-    difference, rounding = found["ours"] - number.mean, ROUNDING[number.metric]
+def judge(number: Any, values: np.ndarray) -> dict[str, Any]:
+    """Difference and verdict. What is counted in the data is compared to the printed digit; what is measured on trained
+    models is judged as a table's number is."""
+    rounding = ROUNDING[number.metric]
     if number.metric in MEASURES:
-        return {"difference": difference, "verdict": "agrees" if abs(difference) <= rounding else "differs"}
-    if found["seeds"] < SEEDS:
-        return {"difference": difference, "verdict": UNDECIDED}
-    visible = smallest_visible(None, PRINTED_SEEDS, found["ours_std"], found["seeds"], 0.0, rounding)
-    return {
-        "difference": difference,
-        "smallest_visible": visible,
-        "verdict": judge_number(difference, visible),
-    }
+        return judge_count(float(values.mean()), number.mean, rounding)
+    return judge_values(values, number.mean, None, PRINTED_SEEDS, 0.0, rounding)
 
 
 def compare_prose(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
@@ -125,7 +118,7 @@ def compare_prose(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> pd
             "reported_std": number.std,
             "note": number.note,
             "seeds": 0,
-            "verdict": "not run here",
+            "verdict": NumberVerdict.NOT_RUN,
         }
         used_datasets = list(
             dict.fromkeys(
@@ -146,4 +139,4 @@ def compare_prose(printed: pd.DataFrame, artifact_runs: list[ArtifactRun]) -> pd
                 rows.append(base | {"data": used_dataset, "reason": str(reason)})
         if not used_datasets:
             rows.append(base | {"reason": f"no data set is used for {number.dataset}"})
-    return pd.DataFrame(rows, columns=[*COLUMNS, "reason"])
+    return pd.DataFrame(rows, columns=COLUMNS)

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.numbers.sample_noise import is_drawn_by_seed, is_official
-from despur.evidence.numbers.verdicts import UNDECIDED, judge_number, last_digit, smallest_visible
-from despur.evidence.statistics.contrasts import SEEDS, Contrast
+from despur.evidence.numbers.verdicts import COLUMNS, judge_logarithms, last_digit
+from despur.evidence.statistics.contrasts import Contrast
+from despur.evidence.verdicts import NumberVerdict
 from despur.storage.finished_runs import list_bootstrap_columns
 
 RATIOS = ("tradeoff", "relative_time")
@@ -16,24 +17,20 @@ KEYS = ["metric", "paper_dataset", "data"]
 
 
 def judge_ratios(table: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataFrame, printed_seeds: int) -> None:
-    """Write the verdicts of ratios on the paper's own data into Table 1: the rule of numbers (despur/reporting/
-    verdicts.py) on logarithms, a percent of the ratio for a point. Deviations are not printed; ours count for both."""
-    judged = table["metric"].isin(RATIOS) & table["difference"].notna() & (table["seeds"] >= SEEDS)
+    """Write the verdicts of ratios on the paper's own data into Table 1: the rule of numbers on logarithms
+    (despur/evidence/numbers/verdicts.py)."""
     half = {name: last_digit(own["reported"]) for name, own in table.groupby("metric")}
-    for i, row in table[judged].iterrows():
+    for i, row in table[table["metric"].isin(RATIOS) & table["difference"].notna()].iterrows():
+        table.loc[i, COLUMNS] = None
         if (row["metric"], row["method"]) == ("relative_time", "ce"):
-            table.loc[i, "verdict"] = "1 by definition: not compared"
-            continue
-        logs = load_logarithms(metrics, row, ["value"])["value"]
-        if len(logs) < SEEDS:  # in common with CE, on one machine
-            table.loc[i, "verdict"] = UNDECIDED
-            continue
-        mean = logs.mean() if row["metric"] == "relative_time" else math.log(row["ours"])  # a trade-off is of means
-        noise = find_test_variance(metrics, resamples, row, len(logs))
-        rounding = math.log1p(half[row["metric"]] / row["reported"])
-        visible = smallest_visible(None, printed_seeds, logs.std(), len(logs), noise, rounding)
-        table.loc[i, "smallest_visible"] = row["reported"] * math.expm1(visible)
-        table.loc[i, "verdict"] = judge_number(100 * (mean - math.log(row["reported"])), 100 * visible)
+            found = {"verdict": NumberVerdict.NOT_COMPARED, "reason": "1 by definition"}
+        else:
+            logs = load_logarithms(metrics, row, ["value"])["value"].to_numpy(float)
+            if row["metric"] != "relative_time":  # a trade-off is of means
+                logs = logs + math.log(row["ours"]) - logs.mean()
+            noise = find_test_variance(metrics, resamples, row, len(logs))
+            found = judge_logarithms(logs, row["reported"], printed_seeds, noise, half[row["metric"]])
+        table.loc[i, [*found]] = list(found.values())
 
 
 def load_logarithms(table: pd.DataFrame, row: pd.Series, columns: list[str]) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.verdicts import NumberVerdict
 from despur.metrics.selection import on_pareto_front, select, sweep_means
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
@@ -65,13 +66,13 @@ def compare_rules(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
             "used_dataset", sort=False
         ):
             best = find_optimum([sweep_means(here, ["paper_method", "method"], "val")])
-            verdict = "substitute data: not compared" if here["substitute"].iloc[0] else "not in the paper"
+            verdict = NumberVerdict.SUBSTITUTE if here["substitute"].iloc[0] else "not in the paper"
             for method in METHODS:
                 mine = here[here["paper_method"] == method]
                 head = {"paper_dataset": paper_dataset, "method": method, "data": used_dataset, "verdict": verdict}
                 rows += [head | found for found in apply_rules(mine, best)] if len(mine) else []
         if not (metrics["paper_dataset"] == paper_dataset).any():
-            rows.append({"paper_dataset": paper_dataset, "seeds": 0, "verdict": "not run here"})
+            rows.append({"paper_dataset": paper_dataset, "seeds": 0, "verdict": NumberVerdict.NOT_RUN})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

@@ -66,9 +66,8 @@ def replace_tradeoffs(table: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFram
                 value - row["reported"] if pd.notna(row["difference"]) else np.nan,
             )
         elif row["method"] in here:
-            table.loc[i, "verdict"] = (
-                f"not computed without {', '.join(name for name in selected_settings.PAPER if name not in here)}"
-            )
+            missing = ", ".join(name for name in selected_settings.PAPER if name not in here)
+            table.loc[i, "reason"] = f"not computed without {missing}"
     return table
 
 

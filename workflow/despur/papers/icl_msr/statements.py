@@ -15,6 +15,7 @@ from despur.evidence.runs.artifact_metrics import load_resamples
 from despur.evidence.statistics.contrasts import FAILS, HOLDS, SEEDS, Contrast, Group, decide
 from despur.evidence.statistics.formulas import DEFAULTS
 from despur.evidence.statistics.levels import Missing
+from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr.rows import BASES, REST, load_runs
 
@@ -79,11 +80,12 @@ def count_seeds(statement: Group) -> int:
     return min(count_seeds(part) if isinstance(part, Group) else part.seeds for part in statement.parts)
 
 
-def judge(statement: Group) -> str:
-    """agrees where the printed sentence is shown to be true of our runs, differs where it is shown to be false."""
+def judge(statement: Group) -> dict[str, str]:
+    """As printed where the sentence is shown to be true of our runs, not as printed where it is shown to be false."""
     if count_seeds(statement) < SEEDS:
-        return f"fewer than {SEEDS} seeds: undecided"
-    return {HOLDS: "agrees", FAILS: "differs"}.get(int(decide(statement)), "undecided")
+        return {"verdict": NumberVerdict.NOT_KNOWN, "would_decide": f"at least {SEEDS} seeds"}
+    known = {HOLDS: NumberVerdict.AS_PRINTED, FAILS: NumberVerdict.NOT_AS_PRINTED}
+    return {"verdict": known.get(int(decide(statement)), NumberVerdict.NOT_KNOWN)}
 
 
 def measure(number: Any, source: Source) -> dict[str, Any]:
@@ -92,7 +94,7 @@ def measure(number: Any, source: Source) -> dict[str, Any]:
         from despur.datasets.coco30 import CATEGORIES
 
         loaded = {"ours": float(len(CATEGORIES)), "data": "coco30", "seeds": 0}
-        return loaded | {"verdict": "of the loader alone: not compared"}
+        return loaded | {"verdict": NumberVerdict.NOT_COMPARED, "reason": "of the loader alone"}
     if number.metric in SWEPT:
         value, statement, rows = find_level(number.metric, number.mean, source, number.dataset)
     else:
@@ -102,8 +104,8 @@ def measure(number: Any, source: Source) -> dict[str, Any]:
     found = {"ours": value, "data": ", ".join(rows["data"].unique()), "seeds": count_seeds(statement)}
     used = rows[["data", "substitute"]].drop_duplicates().itertuples(index=False, name=None)
     if refused := find_refusal(number.setting, used, rows):
-        return found | {"verdict": refused}
-    return found | {"difference": value - number.mean, "verdict": judge(statement)}
+        return found | refused
+    return found | {"difference": value - number.mean} | judge(statement)
 
 
 def compare_prose(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
@@ -119,10 +121,10 @@ def compare_prose(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
             "reported_std": number.std,
             "note": number.note,
             "seeds": 0,
-            "verdict": "not run here",
+            "verdict": NumberVerdict.NOT_RUN,
         }
         try:
-            rows.append(base | measure(number, source) | {"reason": ""})
+            rows.append(base | {"reason": ""} | measure(number, source))
         except Missing as reason:
             rows.append(base | {"reason": str(reason)})
-    return pd.DataFrame(rows, columns=[*COLUMNS, "reason"])
+    return pd.DataFrame(rows, columns=COLUMNS)

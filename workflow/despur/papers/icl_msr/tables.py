@@ -7,6 +7,7 @@ import pandas as pd
 
 from despur.evidence.numbers.tables import compare, format_spread, format_table
 from despur.evidence.runs.artifact_metrics import load_resamples
+from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr.beyond import compare_times, interpolate_equal_time, load_saliency
 from despur.papers.icl_msr.rows import load_runs, load_seconds
@@ -16,7 +17,7 @@ from despur.storage.finished_runs import list_bootstrap_columns
 
 PAPER = Path(__file__).parent
 SEEDS = 1  # not stated; no deviations are printed
-COPIED = {"cpc": "reported only: a copied baseline", "infomin": "reported only: a copied baseline"}
+COPIED = ("cpc", "infomin")  # baselines that are printed and were not run by the authors
 
 
 def format_accuracy(mean: float, std: float) -> str:
@@ -41,7 +42,8 @@ def write_accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) 
     runs = load_runs(artifact_runs)
     reported = pd.read_csv(PAPER / f"reported/{name}.csv")
     table = compare(pd.concat([reported, list_unprinted(reported, runs)], ignore_index=True), runs, SEEDS)
-    table["verdict"] = table["method"].map(COPIED).fillna(table["verdict"])
+    copied = table["method"].isin(COPIED)
+    table.loc[copied, ["verdict", "reason"]] = NumberVerdict.NOT_COMPARED, "reported only: a copied baseline"
     write_table(output, table, format_table(table, format_accuracy))
 
 
@@ -64,7 +66,7 @@ def write_saliency(artifact_runs: list[ArtifactRun], output: Path) -> None:
     table = table.assign(verdict="not in the paper")
     if table.empty:
         table = pd.DataFrame(
-            [{"paper_dataset": "coco30", "verdict": "not run here", "seeds": 0}], columns=table.columns
+            [{"paper_dataset": "coco30", "verdict": NumberVerdict.NOT_RUN, "seeds": 0}], columns=table.columns
         )
     display = pd.DataFrame(
         {
@@ -86,7 +88,7 @@ def write_times(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy and training time by epochs and machine; SimCLR at the time of SimCLR + MSR."""
     table = compare_times(artifact_runs).assign(verdict="not in the paper")
     if table.empty:
-        table = pd.DataFrame([{"paper_dataset": "cifar10", "verdict": "not run here"}], columns=table.columns)
+        table = pd.DataFrame([{"paper_dataset": "cifar10", "verdict": NumberVerdict.NOT_RUN}], columns=table.columns)
     names = {**NAMES, "simclr_equal_time": "SimCLR, as long as SimCLR + MSR"}
     display = pd.DataFrame(
         {

@@ -98,7 +98,7 @@ def describe_choices(paper: str, records: list[JudgedRecord]) -> list[str]:
     for choice in choices:
         tried = list_tried(choice, [each.key for each in records])
         lines.append(f"| `{choice.name}` | {choice.source} | {', '.join(f'`{key}`' for key in tried) or 'none yet'} |")
-    said = f"A choice explains a number from {SEEDS} seeds on: the scorecard of `make verdicts` says which."
+    said = f"From {SEEDS} seeds on, `choices.csv` of `make verdicts` says whether numbers support a choice."
     return [*lines, "", said]
 
 

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from despur.evidence.numbers import verdicts
+from despur.evidence.numbers.counts import ORDER
 from despur.orchestration import configuration
 from despur.reporting.pages import summary
 from despur.reporting.pages.scorecard_counts import JUDGED
-from despur.reporting.pages.scorecard_page import NO_CHOICES, Chosen, Page
+from despur.reporting.pages.scorecard_page import Page
 from despur.reporting.templates import render_template
 from despur.specs.settings import SettingError
 from despur.storage.store import InputError, atomic, write_csv
@@ -27,7 +27,7 @@ def render(page: Page) -> str:
     return render_template(
         "scorecard.html.jinja",
         page=page,
-        kinds=verdicts.KINDS,
+        kinds=ORDER,
         judged=JUDGED,
         matrix=page.matrix(),
         cost=page.cost(),
@@ -36,10 +36,10 @@ def render(page: Page) -> str:
     )
 
 
-def write(config: Mapping[str, Any], prefix: Path, chosen: Chosen = NO_CHOICES) -> Page:
+def write(config: Mapping[str, Any], prefix: Path) -> Page:
     """``prefix``.html, .csv, .rst (the report's first page) and .yaml (the configuration, which commands of the page
-    name), each atomically; what they show. ``chosen``: the numbers of a paper under choices that it leaves open."""
-    page = Page(config, prefix, chosen)
+    name), each atomically; what they show."""
+    page = Page(config, prefix)
     write_csv(prefix.with_suffix(".csv"), page.rows)
     texts = {"html": render(page), "rst": summary.format_first_page(page.rows), "yaml": page.format_configuration()}
     for kind, text in texts.items():

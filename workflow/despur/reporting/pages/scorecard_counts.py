@@ -11,9 +11,10 @@ from typing import Any
 
 import pandas as pd
 
-from despur.evidence.claims.judging import CONTRADICTED, NOT_EXECUTED
-from despur.evidence.numbers import verdicts
-from despur.reporting.pages.tally import CLAIM, COMPARISON
+from despur.evidence.measurements import list_measurements
+from despur.evidence.numbers.counts import COMPARED, P_VALUES, count_numbers
+from despur.evidence.tally import CLAIM, COMPARISON
+from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, Printed
 
 COLUMNS = [
     "paper",
@@ -27,30 +28,40 @@ COLUMNS = [
     "unit",
     "reported",
     "reported_std",
+    "reported_seeds",
     "ours",
     "ours_std",
+    "by_seed",
+    "collapsed",
     "difference",
-    "smallest_visible",
+    "would_decide",
+    "threefold",
+    *P_VALUES.values(),
+    "settings",
+    "choices",
+    "runs",
     "claim",
     "statement",
+    "primary",
+    "tier",
     "k",
     "estimate",
     "low",
     "high",
     "margin",
+    "p_holds",
+    "p_fails",
     "printed",
     "seeds",
     "data",
     "substitute",
     "measured",
     "verdict",
-    "explanation",
+    "reason",
     "advice",
 ]
-# What tells measurements apart; two that agree to the last digit in mean and deviation are one.
-MEASUREMENT = ["paper", "metric", "data", "ours", "ours_std"]
 CLAIM_KEY = ["paper", "claim", "paper_dataset"]  # what tells claims apart
-JUDGED = ("holds", "fails", "undecided")
+JUDGED = (*DECIDED, *ORDERS)
 
 
 def join_tables(tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
@@ -74,11 +85,12 @@ def split_claims(claims: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {
         "own": judged[~judged["substitute"].astype(bool)],
         "substitute": judged[judged["substitute"].astype(bool)],
-        "not_run": claims[claims["verdict"] == verdicts.NOT_RUN],
-        "not_executed": claims[claims["verdict"] == NOT_EXECUTED],
-        "slips": claims[claims["printed"] == CONTRADICTED].drop_duplicates(["claim", "dataset"]),
+        "not_tuned": claims[claims["verdict"] == ClaimVerdict.NOT_TUNED],
+        "not_run": claims[claims["verdict"] == ClaimVerdict.NOT_RUN],
+        "not_executed": claims[claims["verdict"] == ClaimVerdict.NOT_EXECUTED],
+        "slips": claims[claims["printed"] == Printed.CONTRADICTED].drop_duplicates(["claim", "dataset"]),
         "comparisons": comparisons[comparisons["verdict"].isin(JUDGED)],
-        "comparisons_not_run": comparisons[comparisons["verdict"] == verdicts.NOT_RUN],
+        "comparisons_not_run": comparisons[comparisons["verdict"] == ClaimVerdict.NOT_RUN],
     }
 
 
@@ -91,7 +103,7 @@ def find_verdicts(claims: pd.DataFrame, substitute: bool) -> pd.DataFrame:
 def count_claims(claims: pd.DataFrame, substitute: bool) -> dict[str, int]:
     """How many verdicts on claims are of each kind; on the papers' own data or on substitutes."""
     found = find_verdicts(claims, substitute)["verdict"]
-    return {verdict: int((found == verdict).sum()) for verdict in JUDGED}
+    return {verdict.value: int((found == verdict).sum()) for verdict in (ORDERS if substitute else DECIDED)}
 
 
 def count_verdicts(rows: pd.DataFrame) -> dict[str, dict[str, int]]:
@@ -99,39 +111,21 @@ def count_verdicts(rows: pd.DataFrame) -> dict[str, dict[str, int]]:
     ``substitute`` data."""
     numbers, claims = (rows[rows["kind_of_row"] == kind] for kind in ("number", CLAIM))
     return {
-        "numbers": verdicts.count_numbers(numbers),
+        "numbers": count_numbers(numbers),
         "own": count_claims(claims, substitute=False),
         "substitute": count_claims(claims, substitute=True),
     }
 
 
-def count_measurements(rows: pd.DataFrame) -> dict[str, int]:
-    """Of rows of scorecards, the compared numbers of trained models: how many; how many of them agree, are
-    ``explained`` by a choice, or ``open``; how many different ``measurements`` they are, as tables repeat some."""
-    compared = rows["verdict"].isin(verdicts.COMPARED) & rows["method"].notna() & (rows["kind_of_row"] == "number")
-    explained = rows.reindex(columns=["explanation"])["explanation"].astype(str).str.startswith("explained")
-    order = rows["verdict"].map({kind: i for i, kind in enumerate(verdicts.KINDS)})
-    worst_first = rows.assign(explained=explained, order=order)[compared].sort_values(["order", "explained"])
-    numbers = worst_first.drop_duplicates([*verdicts.NUMBER])
-    agree = numbers["verdict"] == "agrees"
-    explained = ~agree & numbers["explained"]
-    return {
-        "numbers": len(numbers),
-        "agrees": int(agree.sum()),
-        "explained": int(explained.sum()),
-        "open": int((~agree & ~explained).sum()),
-        "measurements": len(numbers.drop_duplicates(MEASUREMENT)),
-    }
+def count_measurements(rows: pd.DataFrame) -> int:
+    """Of rows of scorecards, how many distinct measurements were compared: tables repeat some."""
+    numbers = rows[(rows["kind_of_row"] == "number") & rows["verdict"].isin(COMPARED)]
+    return len(list_measurements(numbers)) if len(numbers) else 0
 
 
 def sum_numbers(counts: Mapping[str, int]) -> dict[str, Any]:
-    """Of printed numbers by kind: how many were compared, and how many of these agree."""
-    return {
-        "printed": sum(counts.values()),
-        "compared": sum(counts[kind] for kind in verdicts.COMPARED),
-        "agrees": counts["agrees"],
-        "by_chance": verdicts.differences_by_chance(dict(counts)),
-    }
+    """Of printed numbers by kind: how many there are, and how many were compared."""
+    return {"printed": sum(counts.values()), "compared": sum(counts[kind] for kind in COMPARED)}
 
 
 def count_headline(rows: pd.DataFrame) -> dict[str, Any]:
@@ -139,7 +133,8 @@ def count_headline(rows: pd.DataFrame) -> dict[str, Any]:
     found, claims = count_verdicts(rows), rows[rows["kind_of_row"] == CLAIM].drop_duplicates(CLAIM_KEY)
     return found | {
         "numbers": sum_numbers(found["numbers"]),
-        "slips": int((claims["printed"] == CONTRADICTED).sum()),
-        "not_executed": int((claims["verdict"] == NOT_EXECUTED).sum()),
+        "measurements": count_measurements(rows),
+        "slips": int((claims["printed"] == Printed.CONTRADICTED).sum()),
+        "not_executed": int((claims["verdict"] == ClaimVerdict.NOT_EXECUTED).sum()),
         "claims": len(claims),
     }

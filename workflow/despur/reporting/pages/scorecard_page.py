@@ -5,33 +5,29 @@ import base64
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 import yaml
 
-from despur.evidence.numbers import verdicts
-from despur.evidence.numbers.choices import explain_numbers
+from despur.evidence import tally
+from despur.evidence.numbers.counts import COMPARED, ORDER, count_numbers
+from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration import artifact_files, configuration, experiments, matrix
 from despur.orchestration.configuration_files import list_files, load_merged
-from despur.reporting.pages import cost, origin, tally
+from despur.reporting.pages import cost, origin
 from despur.reporting.pages.scorecard_counts import count_headline, join_tables, split_claims, sum_numbers
 from despur.storage.group_warnings import describe_warnings
-
-COMPARED = (*verdicts.COMPARED, "undecided")  # the kinds of numbers that stand on the page unfolded
-Chosen = Mapping[str, Mapping[str, pd.DataFrame]]  # by paper and choice: its numbers
-NO_CHOICES: Chosen = MappingProxyType({})
 
 
 class Page:
     """What the template shows. Links are relative to the page."""
 
-    def __init__(self, config: Mapping[str, Any], target: Path, chosen: Chosen = NO_CHOICES) -> None:
+    def __init__(self, config: Mapping[str, Any], target: Path) -> None:
         self.config, self.folder = config, target.parent
         self.file = configuration.find_file(config) or Path(os.path.relpath(target.with_suffix(".yaml")))
         self.tables = {
-            name: (gather_explained(config, name, chosen), tally.gather_claims(config, name))
+            name: (tally.gather_numbers(config, name), tally.gather_claims(config, name))
             for name in experiments.list_papers()
         }
         self.papers = [self.paper(name) for name in self.tables]
@@ -53,11 +49,11 @@ class Page:
         numbers = numbers.assign(
             link=[self.link_artifact(name, artifact) for artifact in numbers["artifact"]],
             runs=[runs.get((r.artifact, r.paper_dataset, r.method), []) for r in numbers.itertuples()],
-            order=numbers["kind"].map(verdicts.KINDS.index),
+            order=numbers["verdict"].map(ORDER.index),
             size=-numbers["relative"].fillna(0),
         ).sort_values(["order", "size"], kind="stable")
         claims = claims.assign(link=[self.link_artifact(name, artifact) for artifact in claims["artifact"]])
-        counts, artifacts = verdicts.count_numbers(numbers), self.artifacts(name)
+        counts, artifacts = count_numbers(numbers), self.artifacts(name)
         return {
             "name": name,
             "title": experiments.load_experiments(name)["title"],
@@ -65,8 +61,8 @@ class Page:
             "made": sum(bool(address) for _, address in artifacts),
             "counts": counts,
             "numbers": sum_numbers(counts),
-            "compared": numbers[numbers["kind"].isin(COMPARED)],
-            "beside": numbers[numbers["kind"].isin(["substitute data", "not compared"])],
+            "compared": numbers[numbers["verdict"].isin(COMPARED)],
+            "beside": numbers[~numbers["verdict"].isin([*COMPARED, NumberVerdict.NOT_RUN])],
             "claims": split_claims(claims),
             "command": self.command(name) if name in self.config["papers"] else format_command(name),
         }
@@ -140,12 +136,6 @@ class Page:
         """The complete configuration as YAML, without empty keys."""
         asked = {key: value for key, value in self.config.items() if value != {}}
         return yaml.safe_dump(asked, sort_keys=False, allow_unicode=True)
-
-
-def gather_explained(config: Mapping[str, Any], paper: str, chosen: Chosen) -> pd.DataFrame:
-    """A paper's numbers, and of those that do not agree whether a choice explains them."""
-    numbers = tally.gather_numbers(config, paper)
-    return numbers.assign(explanation=explain_numbers(numbers, chosen.get(paper, {})))
 
 
 def collect_notes(table: pd.DataFrame) -> dict[str, dict[str, list[str]]]:

@@ -1,4 +1,5 @@
-"""The results in one table: of each paper how many printed numbers were compared and agree, and how many claims hold.
+"""The results in one table: of each paper how many distinct printed numbers have which verdict, and how many
+claims.
 For the README from the scorecards that are kept in results/reference, for the report from the run's own.
 
     python -m despur.reporting.pages.summary README.md
@@ -6,59 +7,48 @@ For the README from the scorecards that are kept in results/reference, for the r
 
 import argparse
 import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
-from despur.evidence.numbers.verdicts import COMPARED
+from despur.evidence import tally
+from despur.evidence.measurements import list_measurements
+from despur.evidence.numbers.counts import COMPARED
+from despur.evidence.verdicts import DECIDED, ORDERS
 from despur.orchestration import experiments
-from despur.reporting.pages import tally
-from despur.reporting.pages.scorecard_counts import COLUMNS, count_measurements, count_verdicts
+from despur.reporting.pages.scorecard_counts import COLUMNS, count_verdicts
 from despur.storage.store import InputError, atomic
 
 REFERENCE = experiments.PAPERS.parents[2] / experiments.REFERENCE
 START, END = "<!-- results: written by make reference and despur ledger report -->", "<!-- end of results -->"
-TITLES = ["paper", "printed numbers", "compared numbers", "claims on the paper's data", "claims on substitutes"]
+TITLES = ["paper", "printed numbers", "distinct measurements", "claims on the paper's data", "orders on substitutes"]
 
 
 def load_scorecards() -> pd.DataFrame:
-    """The rows of all kept scorecards; none where none is kept."""
+    """The rows of all kept scorecards that give verdicts as today; none where none is kept."""
     files = sorted(REFERENCE.glob("*/scorecard.csv"))
-    if not files:
-        return pd.DataFrame(columns=COLUMNS)
     tables = [pd.read_csv(file, dtype={"setting": str}, low_memory=False) for file in files]
+    tables = [table for table in tables if "tier" in table]  # else of earlier rules
+    if not tables:
+        return pd.DataFrame(columns=COLUMNS)
     return pd.concat([table.astype(object) for table in tables], ignore_index=True)  # one may have an empty column
 
 
-def format_claims(found: dict[str, int]) -> str:
-    """``12 hold, 1 fails, 3 undecided``; a dash where none was judged."""
-    if not sum(found.values()):
-        return "–"
-    holds, fails = found["holds"], found["fails"]
-    return f"{holds} hold{'s' * (holds == 1)}, {fails} fail{'s' * (fails == 1)}, {found['undecided']} undecided"
-
-
-def format_numbers(found: dict[str, int]) -> str:
-    """``1 agrees, 5 differ, 3 too noisy``; a dash where none was compared."""
-    if not sum(found[verdict] for verdict in COMPARED):
-        return "–"
-    agree, differ, noisy = (found[verdict] for verdict in COMPARED)
-    return f"{agree} agree{'s' * (agree == 1)}, {differ} differ{'s' * (differ == 1)}, {noisy} too noisy"
+def format_counts(found: Mapping[str, int], order: Iterable[str]) -> str:
+    """``12 holds, 3 undecided``; a dash for none."""
+    return ", ".join(f"{found[word]} {word}" for word in order if found.get(word)) or "–"
 
 
 def summarize_paper(scorecard: pd.DataFrame, paper: str) -> list[str]:
     """The cells of a paper, behind its title."""
     own = scorecard[scorecard["paper"] == paper]
     found = count_verdicts(own)
-    claims = [format_claims(found[data]) for data in ("own", "substitute")]
-    numbers = format_numbers(found["numbers"]) + format_measurements(count_measurements(own))
-    return [str(len(tally.list_printed(paper))), numbers, *claims]
-
-
-def format_measurements(found: dict[str, int]) -> str:
-    """`` (41 different measurements; 2 explained)``; nothing where there are none."""
-    count, explained = found["measurements"], f"; {found['explained']} explained" if found["explained"] else ""
-    return f" ({count} different measurement{'s' * (count != 1)}{explained})" if count else ""
+    numbers = own[(own["kind_of_row"] == "number") & own["verdict"].isin(COMPARED)]
+    distinct = Counter(str(each.verdict) for each in list_measurements(numbers)) if len(numbers) else {}
+    claims = [format_counts(found[data], order) for data, order in (("own", DECIDED), ("substitute", ORDERS))]
+    return [str(len(tally.list_printed(paper))), format_counts(distinct, COMPARED), *claims]
 
 
 def format_summary() -> str:
@@ -76,8 +66,10 @@ def format_first_page(scorecard: pd.DataFrame) -> str:
     for paper in experiments.list_papers():
         if (scorecard["paper"] == paper).any():
             printed, compared, own, substitute = summarize_paper(scorecard, paper)
-            numbers = f"Of {printed} printed numbers compared: {compared}.".replace("–", "none")
-            claims = f"Claims on the paper's data: {own}; on substitutes: {substitute}.".replace("–", "none judged")
+            numbers = f"Of {printed} printed numbers, distinct and compared: {compared}.".replace("–", "none")
+            claims = f"Claims on the paper's data: {own}; seen on substitutes: {substitute}.".replace(
+                "–", "none judged"
+            )
             parts.append(f"{experiments.load_experiments(paper)['title']}\n   {numbers} {claims}\n")
     return "\n".join(parts)
 

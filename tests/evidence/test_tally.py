@@ -6,12 +6,11 @@ import pandas as pd
 import pytest
 from page import table_file
 
+from despur.evidence import tally
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.claims.judging import judge_claims
-from despur.evidence.numbers import verdicts
-from despur.evidence.numbers.verdicts import UNDECIDED
+from despur.evidence.numbers.counts import count_numbers
 from despur.orchestration import artifact_files, experiments
-from despur.reporting.pages import tally
 
 PAPERS = experiments.list_papers()
 
@@ -20,7 +19,8 @@ PAPERS = experiments.list_papers()
 def outputs(tmp_path, monkeypatch):
     """A configuration of cnc whose outputs lie in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    return {"papers": ["cnc"], "seeds": 3, "outputs": "results", "datasets": {"cmnist": "colored_digits"}}
+    datasets = {"cmnist": "colored_digits", "waterbirds": "waterbirds"}
+    return {"papers": ["cnc"], "seeds": 3, "outputs": "results", "datasets": datasets}
 
 
 def finish(config, artifact, table):
@@ -39,35 +39,18 @@ def beside(rows):
     return numbers.merge(pd.DataFrame(rows, columns=["method", "metric", *tally.OURS]), on=["method", "metric"])
 
 
+def measured(method, metric, ours, verdict, data="waterbirds", **more):
+    own = {"method": method, "metric": metric, "ours": ours, "ours_std": 1.0, "seeds": 3, "data": data}
+    return own | {"verdict": verdict, "by_seed": f"{ours - 1} {ours} {ours + 1}", "measured": "here", **more}
+
+
 ROWS = [
-    ("cnc", "worst_group_accuracy", 80.0, 1.0, -9.7, 2.5, 3, "waterbirds", "here", "differs"),
-    ("cnc", "worst_group_accuracy", 89.0, 1.0, -0.7, 2.5, 3, "waterbirds+draw=1", "here", "agrees"),
-    ("cnc", "average_accuracy", 90.8, 0.0, 0.0, 0.1, 3, "waterbirds", "here", "agrees"),
-    ("cnc_one_sided", "worst_group_accuracy", 70.0, math.nan, -10.0, math.nan, 1, "waterbirds", "here", UNDECIDED),
-    (
-        "cnc_train_finetune",
-        "worst_group_accuracy",
-        60.0,
-        2.0,
-        math.nan,
-        math.nan,
-        3,
-        "scene_digits",
-        "here",
-        "substitute data: not compared",
-    ),
-    (
-        "cnc_projection_head",
-        "average_accuracy",
-        60.0,
-        2.0,
-        math.nan,
-        math.nan,
-        3,
-        "waterbirds+size=64",
-        "here",
-        "other settings (size=64): not compared",
-    ),
+    measured("cnc", "worst_group_accuracy", 80.0, "beyond 5", difference=-9.7),
+    measured("cnc", "worst_group_accuracy", 89.0, "within 2", "waterbirds+draw=1", difference=-0.7),
+    measured("cnc", "average_accuracy", 90.8, "within 2", difference=0.0),
+    measured("cnc_one_sided", "worst_group_accuracy", 70.0, "not known", difference=-10.0, seeds=1),
+    measured("cnc_train_finetune", "worst_group_accuracy", 60.0, "substitute data", "scene_digits"),
+    measured("cnc_projection_head", "average_accuracy", 60.0, "other settings", "waterbirds+size=64", reason="size=64"),
 ]
 
 
@@ -90,23 +73,23 @@ def test_a_number_belongs_to_the_table_that_compares_it_not_to_a_figure_that_dra
 def test_without_runs_nothing_is_compared_and_nothing_holds(paper, outputs):
     numbers, claims = tally.gather_numbers(outputs, paper), tally.gather_claims(outputs, paper)
     assert set(numbers["verdict"]) == {"not run here"} and set(claims["verdict"]) <= {"not run here", "not executed"}
-    assert verdicts.count_numbers(numbers)["not run here"] == len(tally.list_printed(paper)) == len(numbers)
+    assert count_numbers(numbers)["not run here"] == len(tally.list_printed(paper)) == len(numbers)
     assert len(claims) == sum(len(claim.rows) for claim in read_claims(experiments.PAPERS / paper / "claims.yaml")[0])
 
 
-def test_a_number_counts_once_and_differs_where_any_data_differs(outputs):
+def test_a_number_counts_once_and_is_beyond_where_any_data_is(outputs):
     finish(outputs, "table_a4", beside(ROWS))
     table = tally.gather_numbers(outputs, "cnc")
     assert len(table[table["artifact"] == "table_a4"]) == 7  # six are printed legibly, one of them is measured twice
-    assert {k: n for k, n in verdicts.count_numbers(table[table["artifact"] == "table_a4"]).items() if n} == {
-        "differs": 1,
-        "agrees": 1,
-        "undecided": 1,
+    assert {k: n for k, n in count_numbers(table[table["artifact"] == "table_a4"]).items() if n} == {
+        "beyond 5": 1,
+        "within 2": 1,
+        "not known": 1,
         "substitute data": 1,
-        "not compared": 1,
+        "other settings": 1,
         "not run here": 1,
     }
-    assert sum(verdicts.count_numbers(table).values()) == len(tally.list_printed("cnc"))
+    assert sum(count_numbers(table).values()) == len(tally.list_printed("cnc"))
 
 
 def test_tables_of_papers_that_the_configuration_leaves_out_do_not_count(outputs):
@@ -121,7 +104,7 @@ def test_a_half_finished_artifact_does_not_count(outputs):
 
 
 def test_a_share_that_a_table_shows_in_percent_is_in_percent(outputs):
-    config = outputs | {"papers": ["domain_temperature"]}
+    config = outputs | {"papers": ["domain_temperature"], "datasets": {"cmnist_3v5": "domain_digits"}}
     numbers = pd.read_csv(experiments.PAPERS / "domain_temperature/reported/table_1.csv")
     row = (
         numbers.iloc[[0]]
@@ -134,16 +117,16 @@ def test_a_share_that_a_table_shows_in_percent_is_in_percent(outputs):
         difference=math.nan,
         seeds=5,
         data="domain_digits",
-        verdict="substitute data: not compared",
+        verdict="substitute data",
     )
     for file in map(tally.Path, artifact_files.list_outputs(config, "domain_temperature", "table_1")):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
     row.to_csv(table_file(config, "domain_temperature", "table_1"), index=False)
     table = tally.gather_numbers(config, "domain_temperature")
-    (found,) = table[table["kind"] == "substitute data"].itertuples()
+    (found,) = table[table["verdict"] == "substitute data"].itertuples()
     assert (found.reported, found.unit, found.ours) == (pytest.approx(78.4), "percent", 70.0)
-    assert set(table.loc[table["kind"] == "not run here", "unit"]) == {"fraction", "count", "value"}
+    assert set(table.loc[table["verdict"] == "not run here", "unit"]) == {"fraction", "count", "value"}
 
 
 def test_claims_keep_what_their_table_says_and_the_rest_is_not_run(outputs):

@@ -10,13 +10,43 @@ import pandas as pd
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.claims.judging import COLUMNS as CLAIM_COLUMNS
 from despur.evidence.claims.judging import judge_claims
-from despur.evidence.numbers.verdicts import NOT_RUN, classify_verdict
+from despur.evidence.numbers.counts import P_VALUES
+from despur.evidence.numbers.tables import COLUMNS as NUMBER_COLUMNS
+from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration import artifact_files, experiments
 
 CLAIM, COMPARISON = "claim", "comparison"  # kinds of rows
 KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]
-WORDS = ("data", "advice", "reason", "printed", "printed_note", "contrasts", "measured")
-OURS = ["ours", "ours_std", "difference", "smallest_visible", "seeds", "data", "measured", "verdict"]
+TEXTS = ("by_seed", "collapsed", "would_decide", "threefold", "settings", "choices", "runs", "measured", "reason")
+WORDS = (
+    "data",
+    "advice",
+    "reason",
+    "printed",
+    "printed_note",
+    "contrasts",
+    "measured",
+    "tier",
+    "primary",
+    "collapsed",
+)
+OURS = [
+    name
+    for name in NUMBER_COLUMNS
+    if name not in ("paper_dataset", "method", "setting", "metric", "reported", "reported_std", "note")
+]
+FLOATS = [
+    "reported",
+    "reported_std",
+    "shown",
+    "ours",
+    "ours_std",
+    "difference",
+    "low",
+    "high",
+    "seeds",
+    *P_VALUES.values(),
+]
 
 
 def list_printed(paper: str) -> pd.DataFrame:
@@ -92,20 +122,17 @@ def list_made_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
 def gather_numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     """A row for each printed number and each data set that is used for it, in the unit of the table."""
     table = list_printed(paper).merge(list_measured(config, paper), on=KEY, how="left")
-    table = table.astype(
-        dict.fromkeys(
-            ("reported", "reported_std", "shown", "ours", "ours_std", "difference", "smallest_visible", "seeds"), float
-        )
-    )
+    table = table.astype(dict.fromkeys(FLOATS, float))
     percent = (table["unit"] == "fraction") & ((table["shown"] / table["reported"] - 100).abs() < 1e-6)
     table.loc[percent, ["reported", "reported_std"]] *= 100
     table.loc[percent, "unit"] = "percent"
-    table["verdict"] = table["verdict"].fillna(NOT_RUN)
+    table["verdict"] = table["verdict"].fillna(NumberVerdict.NOT_RUN).map(NumberVerdict)
+    texts = [name for name in TEXTS if name in table]
+    table[texts] = table[texts].fillna("")
     table["difference"] = table["difference"].round(12)  # what floats alone make is no difference
     larger = table[["reported", "ours"]].abs().max(axis=1)
     return table.assign(
         paper=paper,
-        kind=table["verdict"].map(classify_verdict),
         seeds=table["seeds"].fillna(0).astype(int),
         relative=table["difference"].abs() / larger.where(larger > 0, 1),
     ).drop(columns="shown")

@@ -1,0 +1,214 @@
+"""Measurements: each number once, what is counted, verdicts judged together; and the examples of an audit."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from despur.evidence.claims.claim_format import read_claims
+from despur.evidence.claims.decisions import judge_claim
+from despur.evidence.claims.evidence import Source
+from despur.evidence.measurements import gather_evidence, judge_together, list_measurements, load_evidence
+from despur.evidence.numbers.settings import find_origin
+from despur.evidence.runs.collapsed import has_collapsed, mark_collapsed
+from despur.evidence.verdicts import NumberVerdict, Settings, Tier
+from despur.orchestration.experiments import find_paper
+from despur.reporting.pages.scorecard_counts import COLUMNS
+
+OWN = {
+    "paper": "domain_temperature",
+    "kind_of_row": "number",
+    "paper_dataset": "cmnist_3v5",
+    "method": "domain_weighted_pairs",
+    "metric": "test_id_accuracy",
+    "unit": "percent",
+    "reported": 94.5,
+    "seeds": 3,
+    "verdict": "within 5",
+    "by_seed": "1 2 3",
+    "settings": "chosen by us",
+    "data": "cmnist_3v5",
+}
+FIRST, CELL = "sigma=50;label_fraction=0.01", "sigma=50;label_fraction=0.01;tau_alpha=0.175;tau_beta=1.0"
+
+
+def numbers(*rows):
+    return pd.DataFrame([OWN | row for row in rows], columns=COLUMNS).astype(object)
+
+
+def test_a_number_that_is_printed_four_times_is_one():
+    tables = [("Table 1", FIRST), ("Table 2", FIRST), ("Table 8", CELL), ("Table 9", f"{FIRST};discriminator=global")]
+    found = list_measurements(numbers(*({"place": place, "setting": text} for place, text in tables)))
+    assert len(found) == 1 and set(found[0].places) == {place for place, _ in tables}
+
+
+def test_numbers_that_were_not_run_are_one_only_where_their_settings_fit():
+    rows = [
+        {"place": p, "setting": s, "by_seed": "", "seeds": 0, "verdict": "not run here"}
+        for p, s in (("a", FIRST), ("b", CELL))
+    ]
+    other = rows[1] | {"place": "c", "setting": CELL.replace("1.0", "0.5")}  # another cell with the same value
+    assert len(list_measurements(numbers(*rows))) == 1
+    assert len(list_measurements(numbers(rows[1], other))) == 2
+    assert len(list_measurements(numbers(rows[0], rows[1] | {"reported": 94.4}))) == 2
+
+
+def test_a_number_that_a_setting_was_found_on_is_fitted_wherever_it_is_printed():
+    fitted = {"place": "Table 1", "setting": FIRST, "settings": "fitted to print", "verdict": "fitted to print"}
+    (found,) = list_measurements(numbers(fitted, {"place": "Table 2", "setting": FIRST}))
+    assert found.verdict == NumberVerdict.FITTED
+
+
+def test_what_is_known_of_a_number_is_from_where_it_has_most_seeds():
+    here = numbers({"place": "Table 1", "setting": FIRST, "seeds": 1, "verdict": "not known"})
+    none = numbers({"place": "Table 1", "setting": FIRST, "seeds": 9, "verdict": "not run here"})
+    kept = numbers({"place": "Table 1", "setting": FIRST})
+    evidence = gather_evidence([kept, here, none])
+    (found,) = evidence.measurements
+    assert (found.seeds, found.verdict) == (3, "within 5")
+    (paper,) = evidence.papers
+    assert paper.numbers == {"within 5": 1} and paper.settings == {"chosen by us": 1}
+
+
+def claims(*rows):
+    own = {"paper": "cnc", "kind_of_row": "claim", "tier": Tier.PAPER, "primary": "", "verdict": "holds", "seeds": 3}
+    return pd.DataFrame(
+        [own | {"claim": str(i), "paper_dataset": "cmnist", "p_fails": 1.0} | row for i, row in enumerate(rows)]
+    )
+
+
+def test_primary_claims_are_judged_by_holm_and_others_have_q_values():
+    found = judge_together(
+        claims(
+            {"primary": "abstract", "p_holds": 0.003},
+            {"primary": "abstract", "p_holds": 0.001},
+            {"p_holds": 0.001},
+            {"p_holds": 0.003},
+            {"p_holds": np.nan, "p_fails": np.nan, "verdict": "not run here"},
+        )
+    )
+    assert found["p"].tolist()[:2] == pytest.approx([0.003, 0.002]) and set(found["verdict"][:2]) == {"holds"}
+    assert found["q"].tolist()[2:4] == pytest.approx([0.002, 0.003]) and found["q"].isna().tolist() == [
+        True,
+        True,
+        False,
+        False,
+        True,
+    ]
+    two = judge_together(claims({"primary": "a", "p_holds": 0.0035}, {"primary": "b", "p_holds": 0.0039}))
+    assert set(two["verdict"]) == {"undecided"}  # twice .0035 is more than the level
+
+
+def test_the_kept_evidence_is_read_and_every_tier_is_counted_apart():
+    evidence = load_evidence()
+    assert {paper.paper for paper in evidence.papers} >= {"cnc", "domain_temperature"}
+    assert all(set(paper.claims) == set(Tier) for paper in evidence.papers)
+
+
+# examples of the audit
+
+CLAIMS = {claim.name: claim for claim in read_claims(find_paper("domain_temperature") / "claims.yaml")[0]}
+METHODS = [
+    *("domain_weighted_negatives", "domain_weighted_pairs"),
+    *("standard_cl", "same_domain_negatives", "mmd", "dann"),
+]
+SIGMAS = (0.0, 25.0, 50.0, 75.0, 150.0)
+
+
+def measured(sigmas, untuned=""):
+    """Runs in which both domain-weighted methods are far above all others, at some sigmas."""
+    keys = {"paper_dataset": "cmnist_3v5", "used_dataset": "cmnist_3v5", "data": "cmnist_3v5", "substitute": False}
+    rows = [
+        keys
+        | {"paper_method": method, "split": split, "metric": metric, "group": group, "selection": selection}
+        | {
+            "sigma": sigma,
+            "seed": seed,
+            "untuned": "" if "weighted" in method else untuned,
+            "changed": "",
+            "shortened": "",
+        }
+        | {
+            "value": (0.9 if "weighted" in method else 0.5)
+            - sigma * (1e-4 if "weighted" in method else 1e-3)
+            + 1e-4 * seed * i * (1 + sigma / 50)
+        }
+        for i, method in enumerate(METHODS)
+        for sigma in sigmas
+        for seed in range(3)
+        for selection in ("validation", "all_settings")
+        for split in ("test_id", "test_ood")
+        for metric, group in (("probe_accuracy", "1%"),)
+    ]
+    return Source(pd.DataFrame(rows))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["best_id_at_every_sigma", "often_best_ood_above_25", "better_in_most_settings", "id_accuracy_is_robust_to_sigma"],
+)
+def test_one_sigma_never_decides_every_sigma(name):
+    found = judge_claim(CLAIMS[name], ["cmnist_3v5"], measured([50.0]))
+    assert found["verdict"] == "not run here" and "sigma=" in found["reason"]
+    assert judge_claim(CLAIMS[name], ["cmnist_3v5"], measured(SIGMAS))["verdict"] == "holds"
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"),
+    [("beats_baselines_on_ood", "baseline not tuned"), ("higher_over_all_settings", "not run here")],
+)
+def test_baselines_at_guessed_settings_decide_nothing(name, verdict):
+    found = judge_claim(CLAIMS[name], ["cmnist_3v5"], measured([50.0], untuned="temperature"))
+    assert found["verdict"] == verdict and "standard_cl (temperature)" in found["reason"]
+    assert judge_claim(CLAIMS[name], ["cmnist_3v5"], measured([50.0]))["verdict"] == "holds"
+
+
+def origin(method, spec, metric="test_id_accuracy", setting=FIRST, **columns):
+    number = pd.Series({"method": method, "dataset": "cmnist_3v5", "metric": metric, "setting": setting})
+    row = {
+        "paper": "domain_temperature",
+        "data": "cmnist_3v5",
+        "method": spec,
+        "tuned": "",
+        "untuned": "",
+        "other_point": "",
+    }
+    return find_origin(number, pd.DataFrame([row | columns]))
+
+
+def test_a_point_of_a_grid_is_the_paper_s_only_where_the_paper_prints_it():
+    guessed = origin("standard_cl", "simclr", untuned="temperature")
+    assert guessed.kind == Settings.CHOSEN and guessed.names[0] == "temperature" and not guessed.refused
+    wrong = origin(
+        "domain_weighted_pairs", "domain_weighted_pairs", untuned="tau_alpha;tau_beta", other_point="tau_alpha=0.175"
+    )
+    assert "tau_alpha=0.175" in wrong.refused
+    cell = origin(
+        "domain_weighted_pairs", "domain_weighted_pairs", setting=CELL, untuned="tau_alpha;tau_beta", other_point="x"
+    )
+    assert not cell.refused and "tau_alpha" not in cell.names
+
+
+def test_a_number_that_a_setting_was_found_on_is_never_compared():
+    oracle = "simclr+augment.color_jitter=2.5"
+    found = origin("color_jitter_oracle", oracle, metric="domain_test_id_accuracy")
+    assert found.kind == Settings.FITTED and found.refused
+    other = origin("color_jitter_oracle", oracle)
+    assert other.kind == Settings.FITTED_ELSEWHERE and not other.refused
+    assert origin("color_jitter_oracle", "simclr+augment.color_jitter=1").kind == Settings.CHOSEN
+
+
+def training(accuracies, sizes=(50.0, 50.0), probe=None):
+    rows = [{"metric": "samples", "group": f"{i}, red", "value": size} for i, size in enumerate(sizes)]
+    rows += [{"metric": "accuracy", "group": f"{i}, red", "value": value} for i, value in enumerate(accuracies)]
+    rows += [{"metric": "probe_accuracy", "group": g, "value": v} for g, v in (probe or {}).items()]
+    return pd.DataFrame(rows).assign(data="d", method="m", seed=0, split="train", selection="best")
+
+
+def test_a_seed_collapsed_where_it_did_not_learn_its_training_data():
+    """Two classes: guessing gives .5, and a fifth of the way to 1 is .6, of the mean over classes."""
+    assert has_collapsed(training([1.0, 0.1])) and not has_collapsed(training([1.0, 0.3]))
+    assert has_collapsed(training([1.0, 0.1], sizes=(90.0, 10.0)))  # right in 91 % of the samples
+    assert not has_collapsed(training([0.7, 0.7], sizes=(90.0, 10.0)))  # a robust method may be right in fewer
+    probes = {"1%": 0.50, "10%": 0.59}
+    assert has_collapsed(training([], probe=probes)) and not has_collapsed(training([], probe=probes | {"100%": 0.9}))
+    assert not mark_collapsed(training([1.0, 0.3])).any() and mark_collapsed(training([1.0, 0.1])).all()

@@ -1,0 +1,92 @@
+"""Writes the page of simulated error rates.
+
+python -m despur.evidence.claims.error_rates_page docs/error_rates.md
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from despur.evidence.claims.error_rates import (
+    ASSOCIATED,
+    COLLAPSE,
+    FAR,
+    RUNS,
+    simulate_table,
+    simulate_table_of_correlations,
+    simulate_table_of_numbers,
+)
+from despur.evidence.numbers.tables import to_markdown
+from despur.evidence.statistics.contrasts import LEVEL
+from despur.storage.store import atomic
+
+
+def format_rates(found: pd.DataFrame) -> str:
+    """A table as Markdown, percentages with one decimal; a dash where nothing is simulated."""
+    shown = found.astype(object)
+    for name in found.columns[3:]:
+        shown[name] = ["–" if pd.isna(value) else f"{value:.1f}" for value in found[name]]
+    return to_markdown(shown)
+
+
+def to_text(claims: pd.DataFrame, numbers: pd.DataFrame, correlations: pd.DataFrame, runs: int = RUNS) -> str:
+    """The page of the documentation."""
+    error = 100 * np.sqrt(0.05 * 0.95 / runs)
+    return f"""# How often verdicts are wrong
+
+After this page you know how often a verdict about a number or a claim is wrong, and how often one is given.
+
+Made by `python -m despur.evidence.claims.error_rates_page docs/error_rates.md`: {runs:,} simulated verdicts a row,
+percent. A rate of 5 is known to {error:.1f} points (one standard error). Effects and noise are in standard deviations
+of the difference of two methods from one seed.
+
+Each verdict may be wrong in at most 5 %. Seeds are not always normal: a skewed noise (an exponential whose long tail
+points down) makes Student's t at its nominal 5 % wrong in 14 %, since few seeds miss the tail. So bounds are taken at
+{100 * LEVEL:g} % on either side, and where few seeds vary much there is no verdict. Where seeds are normal, verdicts
+are wrong in about {100 * LEVEL:g} %. Unequal: half of the seeds vary three times as much; of numbers, the paper's vary
+three times as much as ours.
+
+Seeds that collapse lie {COLLAPSE:g} standard deviations below. They are known by their training accuracy, the others
+count alone, and the share of them is given with its exact interval. So verdicts are about seeds that do not collapse;
+`with collapsed seeds` is how often a verdict about the mean of all seeds would be wrong.
+
+## Claims
+
+A false *holds* is a claim that holds though it is not true: one contrast is at its margin, the others lie {FAR:g}
+standard deviations above. A false *fails* is a claim that fails though all contrasts are at their margins. For
+claims about most of the contrasts (m, more than half), m - 1 lie {FAR:g} above and the others are at their margins;
+or m are at their margins and the others lie {FAR:g} below. Power is how often a claim about all contrasts holds when
+all lie so many standard deviations above their margins.
+
+{format_rates(claims)}
+## Numbers
+
+Deviations are in points. False: the true difference is 5 points, where neither *within 5* nor *beyond 5* is shown.
+`fixed`: no deviation is printed, and the printed number is taken as fixed; `printed`: as many seeds of the paper's,
+with their deviation. Power: how often a number is *within 5* at no difference, and *beyond 5* at a difference of 10.
+
+{format_rates(numbers)}
+## Rank correlations
+
+A claim about a rank correlation has a value for each seed, over some points such as methods. Seeds may agree on an
+order of few points that is chance; so its interval is at least as wide as the number of points requires. In each
+simulated claim the points are new ones. Seed noise is in standard deviations between points; without it, all seeds
+agree. False verdicts: the two metrics are independent. Power: they are correlated by {ASSOCIATED}, but for the noise.
+
+{format_rates(correlations)}
+[All pages](index.md)
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, help="where to write the page")
+    text = to_text(simulate_table(), simulate_table_of_numbers(), simulate_table_of_correlations())
+    with atomic(parser.parse_args().file) as temporary:
+        temporary.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

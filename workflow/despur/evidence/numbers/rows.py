@@ -1,0 +1,65 @@
+"""What a row says of our runs beside a printed number: values by seed, collapsed seeds, settings, why it is not
+compared."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from despur.evidence.numbers.printed import explain_not_compared
+from despur.evidence.numbers.settings import find_origin
+from despur.evidence.runs.collapsed import describe_collapsed
+from despur.evidence.verdicts import NumberVerdict, Settings
+
+
+def name_sources(rows: pd.DataFrame) -> str:
+    """Where rows were measured: on this machine, or by which commit on which other."""
+    return "; ".join(sorted(set(rows["measured"].dropna()))) if "measured" in rows else ""
+
+
+def keep_sound(rows: pd.DataFrame) -> "pd.Series[float]":
+    """The values of the seeds that did not collapse."""
+    return rows.loc[~mark_seeds(rows), "value"].dropna()
+
+
+def mark_seeds(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Which rows are of a seed that collapsed; none, where rows do not say so."""
+    return rows["collapsed"].eq(True) if "collapsed" in rows else pd.Series(False, rows.index)
+
+
+def describe_values(rows: pd.DataFrame, scale: float) -> dict[str, Any]:
+    """Our mean and deviation over the seeds that did not collapse, every value by seed, and how many collapsed. Seeds
+    that all collapsed have no mean."""
+    own, kept = rows.sort_values("seed"), scale * keep_sound(rows)
+    if not own["value"].count():
+        return {"seeds": 0, "verdict": NumberVerdict.NOT_COMPARED, "reason": "not applicable"}
+    return {
+        "ours": kept.mean(),
+        "ours_std": kept.std(),
+        "seeds": len(kept),
+        "by_seed": " ".join(f"{scale * value:.10g}" for value in own["value"]),
+        "collapsed": describe_collapsed(mark_seeds(own)),
+        "runs": "; ".join(sorted({f"{row.data}/{row.method}" for row in own.itertuples()})) if "method" in own else "",
+        "measured": name_sources(own),
+    }
+
+
+def describe_origin(number: Any, rows: pd.DataFrame, substitute: bool) -> dict[str, str]:
+    """Where the settings of these rows come from; nothing of substitute data."""
+    if substitute:
+        return {}
+    origin = find_origin(number, rows)
+    return {"settings": origin.kind, "choices": ", ".join(origin.names)}
+
+
+def refuse_number(
+    number: Any, rows: pd.DataFrame, data: str, substitute: bool, changes: Mapping[str, str]
+) -> dict[str, Any]:
+    """The verdict and reason of runs that are not compared with a printed number; empty where they are."""
+    if pd.isna(number.mean):
+        return {"verdict": NumberVerdict.NOT_COMPARED, "reason": "nothing printed"}
+    if refused := explain_not_compared(number.setting, data, substitute, changes):
+        return refused
+    origin = find_origin(number, rows)
+    kind = NumberVerdict.FITTED if origin.kind == Settings.FITTED else NumberVerdict.OTHER_SETTINGS
+    return {"verdict": kind, "reason": origin.refused} if origin.refused else {}

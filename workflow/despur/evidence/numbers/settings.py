@@ -1,0 +1,89 @@
+"""Where the settings of a measurement come from: stated, selected, chosen by us, or fitted to printed numbers.
+
+What the paper folder says (experiments.yaml): ``choices`` and ``open``, settings that the paper leaves open;
+``printed_points``, where the paper prints which point of its grid a number is of; ``fitted``, settings that were found
+on printed numbers. The rest follows from the runs: whether they have the whole of the paper's grid."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from despur.evidence.numbers.printed import is_same, parse_settings
+from despur.evidence.runs.changed_settings import list_values
+from despur.evidence.verdicts import Settings
+from despur.orchestration.experiments import load_experiments
+from despur.specs.names import parse
+from despur.specs.resolution import resolve
+
+EVERY = "methods"  # in the place of a method: all methods
+
+
+class Origin(NamedTuple):
+    """``kind`` of settings; ``names`` of what is chosen or fitted; ``refused``: why the number is not compared."""
+
+    kind: Settings
+    names: list[str]
+    refused: str = ""
+
+
+def find_origin(number: Any, rows: pd.DataFrame) -> Origin:
+    """The origin of the settings of the runs (rows of metrics, of one method on one data set) that stand beside a
+    printed number. Of rows that do not say of which paper they are: stated."""
+    first = rows.iloc[0]
+    paper = first.get("paper")
+    if not isinstance(paper, str) or not paper:
+        return Origin(Settings.STATED, [])
+    experiments, stated = load_experiments(paper), parse_settings(number.setting)
+    untuned = split_names(first.get("untuned")) - {*stated}
+    if untuned and split_names(other := first.get("other_point")):
+        return Origin(Settings.CHOSEN, sorted(untuned), f"the paper prints {other} for it")
+    fitted = [rule for rule in experiments.get("fitted", []) if is_fitted(rule, number, first)]
+    names = [f"{rule['setting']} ({rule['found_on']})" for rule in fitted]
+    if any(is_same_number(rule["numbers"], number) for rule in fitted):
+        return Origin(Settings.FITTED, names, f"found on it: {', '.join(rule['setting'] for rule in fitted)}")
+    chosen = list(dict.fromkeys([*sorted(untuned), *list_open(experiments, number.method, first)]))
+    if fitted:
+        return Origin(Settings.FITTED_ELSEWHERE, names + chosen)
+    if chosen:
+        return Origin(Settings.CHOSEN, chosen)
+    return Origin(Settings.SELECTED if split_names(first.get("tuned")) else Settings.STATED, [])
+
+
+def split_names(text: Any) -> set[str]:
+    """``a;b`` as a set; nothing as none."""
+    return {*filter(None, text.split(";"))} if isinstance(text, str) else set()
+
+
+def is_at(row: pd.Series, key: str, value: str) -> bool:
+    """Whether the run of a row has a setting, perhaps of a component, at this value."""
+    (point,) = resolve("methods", row["method"], parse(str(row["data"]))[0]).points
+    own = list_values(point)
+    return key in own and is_same(own[key], value)
+
+
+def is_fitted(rule: Mapping[str, Any], number: Any, row: pd.Series) -> bool:
+    """Whether a rule of ``fitted`` is about the run of a row."""
+    ((key, value),) = parse_settings(rule["setting"]).items()
+    return number.method in rule["methods"] and is_at(row, key, value)
+
+
+def is_same_number(wanted: Mapping[str, Any], number: Any) -> bool:
+    """Whether a printed number has these columns."""
+    return all(getattr(number, key) == value for key, value in wanted.items())
+
+
+def list_open(experiments: Mapping[str, Any], method: str, row: pd.Series) -> list[str]:
+    """The settings that the paper leaves open for a run: of its choices, and of ``open``, by method or data set."""
+    found = list(_list_choices(experiments, method, row))
+    for name in (EVERY, method, parse(str(row["data"]))[0]):
+        found += experiments.get("open", {}).get(name, [])
+    return list(dict.fromkeys(found))
+
+
+def _list_choices(experiments: Mapping[str, Any], method: str, row: pd.Series) -> Iterator[str]:
+    known = {EVERY, method, parse(str(row["data"]))[0], parse(str(row["method"]))[0]}
+    for text in experiments.get("choices", {}):
+        base, settings = parse(text)
+        if base in known:
+            yield from settings
