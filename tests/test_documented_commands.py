@@ -111,7 +111,7 @@ def test_what_is_typed_at_python_runs(clone, finished, command):
         arguments = [arguments[0], "--help"]
     elif not arguments or module in HOURS:
         arguments = ["--help"]
-    elif arguments in (["show"], ["record"]):  # a sentence names it
+    elif arguments in (["show"], ["record"], ["run"], ["check"]):  # a sentence names it
         arguments = [*arguments, "--help"]
     elif arguments[0] == "run":
         arguments.insert(1, "--dry-run")
