@@ -11,7 +11,15 @@ from scipy.stats import spearmanr
 
 from despur.evidence.statistics.rank_correlations import fisher
 from despur.orchestration.experiments import ArtifactRun
-from despur.papers.adapters import derived_metrics, figures, merged_tables, method_names, prose, tables
+from despur.papers.adapters import (
+    counted_numbers,
+    derived_metrics,
+    figures,
+    merged_tables,
+    method_names,
+    sentence_metrics,
+    tables,
+)
 from despur.specs.paths import locate_result
 from despur.storage.containers import save_arrays
 from despur.storage.store import Dataset
@@ -286,14 +294,16 @@ def test_table_2_says_whose_gap_became_smaller(runs, tmp_path, monkeypatch):
 
 
 def test_numbers_of_the_text(runs, tmp_path, monkeypatch):
-    monkeypatch.setattr(prose, "bound_lipschitz_constant", lambda artifact_runs: (1.0, 2.0))
-    monkeypatch.setattr(prose, "measure_smallest_group", lambda artifact_runs, paper_dataset: 1.2)
-    monkeypatch.setattr(prose, "measure_foundation_model_shares", lambda artifact_runs: [0.2])
+    monkeypatch.setattr(sentence_metrics, "bound_lipschitz_constant", lambda artifact_runs: (1.0, 2.0))
+    monkeypatch.setattr(sentence_metrics, "find_foundation_model_shares", lambda artifact_runs: {})
     table = made("prose", runs, tmp_path)
     gain = {"paper_dataset": "waterbirds", "method": "contrastive_adapter", "metric": "worst_group_accuracy_gain"}
     ablation = row_of(table, **gain, setting="backbone=clip_rn50;baseline=best_single_component")
     assert ablation["ours"] == pytest.approx(5) and ablation["reported"] == 8.5
-    assert row_of(table, **gain, setting="baseline=zero_shot;n_train=100")["reason"].endswith("with 100 samples")
+    few = row_of(table, **gain, setting="baseline=zero_shot;n_train=100")
+    assert "data.samples=100" in few["reason"] and few["verdict"] == "not run here"
+    constant = row_of(table, metric="lipschitz_constant")
+    assert constant["ours"] == 2 and "the sampled lower bound is 1" in constant["reason"]
 
 
 def test_lipschitz_bounds_are_of_the_weights_that_were_kept(tmp_path, monkeypatch):
@@ -310,7 +320,7 @@ def test_lipschitz_bounds_are_of_the_weights_that_were_kept(tmp_path, monkeypatc
         {f"{run.find_upstream_key('stage1')}/last/z": np.array([[1, -1], [1, 1]], np.float32)},
     )
     artifact_run = ArtifactRun("waterbirds", "scene_digits", "contrastive_adapter", (str(result.folder),), "table_3")
-    assert prose.bound_lipschitz_constant([artifact_run]) == pytest.approx(
+    assert counted_numbers.bound_lipschitz_constant([artifact_run]) == pytest.approx(
         (8, 12)
     )  # ReLU passes both: 2 x 4; products of norms: 3 x 4
 

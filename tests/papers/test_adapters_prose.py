@@ -7,11 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from despur.evidence.numbers.printed import parse_settings
+from despur.evidence.sentences.judging import judge_sentences
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
-from despur.papers.adapters import prose
+from despur.papers.adapters.counted_numbers import find_foundation_model_shares
+from despur.papers.adapters.sentence_metrics import mark_main_models
 from despur.specs.paths import locate_result
 
 REPORTED = experiments.PAPERS / "adapters/reported"
@@ -59,8 +62,21 @@ def few():
 
 
 @pytest.fixture(scope="module")
-def measured():
-    return prose.Measured(pd.concat([*map(printed, (3, 4, 5, 6)), few()], ignore_index=True))
+def judged():
+    """The rows of all sentences, where the paper's tables are what was measured."""
+    return judge(pd.concat([*map(printed, (3, 4, 5, 6)), few()], ignore_index=True))
+
+
+def judge(table):
+    table = table.assign(used_dataset=table["data"], **{"data.samples": table["data.samples"].fillna(0)})
+    return judge_sentences("adapters", mark_main_models(table))
+
+
+def row_of(table, number):
+    """The row of a printed number."""
+    own = table["reported"].eq(number.mean) & table["setting"].eq(number.setting) & table["note"].eq(number.note)
+    (row,) = table[own].itertuples()
+    return row
 
 
 SENTENCES = pd.read_csv(REPORTED / "prose.csv", keep_default_na=False, na_values={"mean": "", "std": ""})
@@ -70,43 +86,42 @@ OF_TABLES = SENTENCES[
 ]
 
 
-def ours(number, measured):
-    values, _, _ = prose.measure(number, [], measured)
-    return values.mean()
-
-
 @pytest.mark.parametrize(
     "number", list(OF_TABLES.itertuples()), ids=lambda row: f"{row.dataset}-{row.metric}-{row.mean}"
 )
-def test_of_the_paper_s_tables_a_number_is_what_its_sentence_says(measured, number):
-    assert ours(number, measured) == pytest.approx(number.mean, abs=0.051)
+def test_of_the_paper_s_tables_a_number_is_what_its_sentence_says(judged, number):
+    assert row_of(judged, number).ours == pytest.approx(number.mean, abs=0.051)
+
+
+def find(method, setting):
+    return next(row for row in SENTENCES.itertuples() if (row.method, row.setting) == (method, setting))
 
 
 @pytest.mark.parametrize(
-    ("method", "baseline", "gain"), [("contrastive_adapter", "ssa", 41), ("contrastive_adapter", "zero_shot", 23.4)]
+    ("method", "baseline", "gain"),
+    [("contrastive_adapter", "ssa", 41), ("contrastive_adapter", "zero_shot", 23.4), ("ssa", "zero_shot", 36.6 - 19)],
 )
-def test_few_samples_are_compared_with_as_few(measured, method, baseline, gain):
-    (number,) = (
-        row
-        for row in SENTENCES.itertuples()
-        if (row.method, row.baseline, row.setting) == (method, baseline, "n_train=100")
-    )
-    assert ours(number, measured) == pytest.approx(gain)
+def test_few_samples_are_compared_with_as_few(judged, method, baseline, gain):
+    assert row_of(judged, find(method, f"baseline={baseline};n_train=100")).ours == pytest.approx(gain)
 
 
-def test_ssa_s_drop_is_with_100_samples(measured):
-    (number,) = (row for row in SENTENCES.itertuples() if row.method == "ssa")
-    assert ours(number, measured) == pytest.approx(36.6 - 19)
+def test_a_range_is_over_all_models(judged):
+    (worst,) = (row for row in judged.itertuples() if row.metric == "worst_group_accuracy_min")
+    assert worst.ours == pytest.approx(4)  # ViT-L/14 on Living-17: not the model that comes first
 
 
-def test_a_range_is_over_all_models(measured):
-    (worst,) = (row for row in SENTENCES.itertuples() if row.metric == "worst_group_accuracy_min")
-    assert ours(worst, measured) == pytest.approx(4)  # ViT-L/14 on Living-17: not the model that comes first
+def test_a_range_over_data_sets_needs_all_of_them(judged):
+    rows = {row.metric: row for row in judged.itertuples() if row.paper_dataset in ("all_9", "mean_of_4")}
+    assert rows["gap_max"].verdict == "not compared"
+    assert rows["gap_max"].reason.startswith("not all of its data sets were run; over waterbirds, ")
+    assert rows["worst_group_accuracy_gain"].reason.startswith("over waterbirds, celeba, ")
 
 
-def test_a_method_is_compared_on_its_own_model(measured):
-    with pytest.raises(prose.NotRun, match="not run on clip_rn50"):
-        prose.match_model({"clip_vit_l14": pd.Series([1.0]), "clip_rn101": pd.Series([1.0])}, "clip_rn50")
+def test_a_method_is_compared_on_its_own_model():
+    table = pd.concat([printed(3)], ignore_index=True)
+    table = table[(table["paper_method"] != "zero_shot") | (table["backbone"] != "clip_rn50")]
+    row = row_of(judge(table), find("linear_probe", "backbone=clip_rn50;baseline=zero_shot"))
+    assert row.verdict == "not run here" and "method=zero_shot" in row.reason and "backbone=clip_rn50" in row.reason
 
 
 def test_shares_are_of_the_foundation_model(tmp_path, monkeypatch):
@@ -126,56 +141,42 @@ def test_shares_are_of_the_foundation_model(tmp_path, monkeypatch):
     for at, runs in ((result, trained), (source, models)):
         (at.folder / "about.json").write_text(json.dumps({"runs": runs}))
     artifact_run = ArtifactRun("waterbirds", "waterbirds", "contrastive_adapter", (str(result.folder),), "table_3")
-    assert sorted(
-        set(prose.measure_foundation_model_shares([artifact_run, replace(artifact_run, artifact="table_4")]))
-    ) == pytest.approx([0.049408, 0.263424])
+    shares = find_foundation_model_shares([artifact_run, replace(artifact_run, artifact="table_4")])
+    assert sorted(set(shares.values())) == pytest.approx([0.00049408, 0.00263424])
 
 
-def judged(number, values, **changed):
+def judge_values(values, **changed):
+    """20.8 points over zero-shot classification with 100 samples (Sec. 5.3)."""
     rows = pd.DataFrame(
-        {"seed": range(len(values)), "value": values, "paper_method": "contrastive_adapter", "backbone": "clip_rn50"}
+        {"seed": range(len(values)), "value": values, "paper_method": "contrastive_adapter", "data.samples": 100}
     )
-    zero = rows.assign(paper_method="zero_shot", value=0.366)
+    zero = rows.assign(paper_method="zero_shot", value=0.366, **{"data.samples": np.nan})
     table = pd.concat([rows, zero]).assign(
         **{"paper_dataset": "waterbirds", "data": "waterbirds", "artifact": "figure_5", "split": "test"},
-        **{"selection": "best", "group": "", "metric": "worst_group_accuracy", "data.samples": 100},
+        **{"selection": "best", "group": "", "metric": "worst_group_accuracy", "backbone": "clip_rn50"},
         **({"substitute": False, "changed": ""} | changed),
     )
-    found, refused, _ = prose.measure(number, [], prose.Measured(table))
-    return prose.judge(number, found, refused, 0.05)
+    return row_of(judge(table), find("contrastive_adapter", "baseline=zero_shot;n_train=100"))
 
 
 def test_each_number_is_judged_by_itself():
-    """20.8 points over zero-shot classification with 100 samples (Sec. 5.3)."""
-    (number,) = (
-        row
-        for row in SENTENCES.itertuples()
-        if (row.method, row.baseline, row.setting) == ("contrastive_adapter", "zero_shot", "n_train=100")
-    )
-    row = judged(number, [0.57, 0.574, 0.578])
-    assert (row["verdict"], row["seeds"]) == ("within 5", 3) and row["difference"] == pytest.approx(0)
-    assert judged(number, [0.67, 0.674, 0.678])["verdict"] == "beyond 5"
-    assert judged(number, [0.3, 0.574, 0.8])["verdict"] == "not known"
-    assert judged(number, [0.57, 0.574])["would_decide"] == "at least 3 seeds"
-    assert judged(number, [0.57] * 3, substitute=True)["verdict"] == "substitute data"
-    stretched = judged(number, [0.57] * 3, changed="fit=stretch")
-    assert (stretched["verdict"], stretched["reason"]) == ("other settings", "fit=stretch")
+    row = judge_values([0.573, 0.574, 0.575])
+    assert (row.verdict, row.seeds) == ("within 2", 3) and row.difference == pytest.approx(0)
+    assert judge_values([0.67, 0.674, 0.678]).verdict == "beyond 5"
+    assert judge_values([0.3, 0.574, 0.8]).verdict == "not known"
+    assert judge_values([0.57, 0.574]).would_decide == "at least 3 seeds"
+    assert judge_values([0.57] * 3, substitute=True).verdict == "substitute data"
+    stretched = judge_values([0.57] * 3, changed="fit=stretch")
+    assert (stretched.verdict, stretched.reason) == ("other settings", "fit=stretch")
 
 
-def test_a_range_over_data_sets_needs_all_of_them(measured):
-    numbers = {row.metric: row for row in SENTENCES.itertuples() if row.dataset in ("all_9", "mean_of_4")}
-    assert prose.measure(numbers["gap_max"], [], measured)[1]["reason"] == "not all of its data sets were run"
-    assert prose.measure(numbers["worst_group_accuracy_gain"], [], measured)[1] == {}
-
-
-def test_columns_say_what_a_sentence_s_name_says():
-    """Directions and reductions of the file are those that its metrics are called by."""
+def test_formulas_say_what_a_sentence_s_name_says():
+    """Directions and ranges of formulas are those that their metrics are called by."""
     for row in SENTENCES.itertuples():
-        words = set(row.metric.split("_"))
-        assert (row.direction != "") == (row.baseline != ""), row
+        words, formula = set(row.metric.split("_")), yaml.safe_load(row.formula)
         if {"drop", "shortfall", "reduction"} & words:
-            assert row.direction == "lower", row
+            assert "lower" in formula, row
         if {"gain", "increase"} & words:
-            assert row.direction == "higher", row
+            assert "higher" in formula, row
         if {"min", "max"} & words:
-            assert row.reduce in words, row
+            assert formula["take"] == ("smallest" if "min" in words else "largest"), row

@@ -3,7 +3,6 @@
 import json
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from zlib import crc32
 
 import numpy as np
@@ -11,9 +10,15 @@ import pandas as pd
 import pytest
 
 from despur.evidence.claims.claim_format import read_claims
+from despur.evidence.claims.evidence import Source
+from despur.evidence.claims.printed_numbers import load_printed_numbers
+from despur.evidence.sentences.judging import judge_sentences
+from despur.evidence.sentences.sentence_format import read_sentence
+from despur.evidence.sentences.values import evaluate_alone
+from despur.evidence.statistics.formulas import Formulas
 from despur.orchestration import artifact_files, configuration, experiments
 from despur.orchestration.experiments import ArtifactRun
-from despur.papers.icl_msr import figures, rows, statements, tables
+from despur.papers.icl_msr import figures, rows, tables
 from despur.specs.paths import identify_run, locate_result
 from despur.specs.resolution import resolve
 
@@ -259,6 +264,10 @@ def on_own_data(rows):
     )
 
 
+def judged(runs, metric):
+    return row_of(judge_sentences("icl_msr", runs.assign(used_dataset=runs["data"])), metric=metric)
+
+
 @pytest.mark.parametrize(
     ("other", "verdict"),
     [
@@ -271,8 +280,7 @@ def on_own_data(rows):
 def test_the_best_level_is_judged_with_the_noise_of_seeds(other, verdict):
     rest = {"artifact": "figure_5", "paper_method": "simclr_msr", "uniformity": 1.0, "vectors": 6}
     runs = on_own_data([({**rest, "weight": 1.0}, (0.81, 0.82, 0.83)), ({**rest, "weight": 10.0}, other)])
-    number = SimpleNamespace(metric="best_lambda", mean=1.0, dataset="cifar10", setting="gamma=1;n=6")
-    found = statements.measure(number, statements.Source(runs))
+    found = judged(runs, "best_lambda")
     assert found["verdict"] == verdict and found["seeds"] == len(other) and found["data"] == "cifar10"
     assert found["ours"] == (10 if verdict == "not as printed" else 1)
 
@@ -283,38 +291,42 @@ def test_a_printed_level_is_not_compared_with_runs_at_other_settings():
         ({**rest, "weight": weight, "changed": changed}, (0.8 - weight / 100,) * 3)
         for weight, changed in ((1.0, ""), (10.0, "stage1.epochs=2"))
     ]
-    number = SimpleNamespace(metric="best_lambda", mean=1.0, dataset="cifar10", setting="gamma=1;n=6")
-    found = statements.measure(number, statements.Source(on_own_data(levels)))
-    assert found["reason"] == "stage1.epochs=2" and "difference" not in found
+    found = judged(on_own_data(levels), "best_lambda")
+    assert (found["verdict"], found["reason"]) == ("other settings", "stage1.epochs=2")
+    assert np.isnan(found["difference"])
 
 
 @pytest.mark.parametrize(
     ("gain", "verdict"),
-    [(0.005, "not known"), (-0.02, "not as printed"), (0.03, "not as printed"), (0.00999, "not known")],
+    [(0.005, "as printed"), (-0.02, "not as printed"), (0.02, "not as printed"), (0.00999, "not known")],
 )
 def test_a_loss_is_no_gain_below_one_percent(gain, verdict):
     table = {"artifact": "table_1"}
     runs = on_own_data(
         [
             ({**table, "paper_method": "byol"}, (0.80, 0.81, 0.82)),
-            ({**table, "paper_method": "byol_msr"}, (0.80 + gain, 0.811 + gain, 0.819 + gain)),
+            ({**table, "paper_method": "byol_msr"}, (0.80 + gain, 0.8101 + gain, 0.8199 + gain)),
         ]
     )
-    number = SimpleNamespace(metric="improvement_upper_bound_in_most_cases", mean=1.0, dataset="all", setting="")
-    found = statements.measure(number, statements.Source(runs))
+    every = experiments.load_experiments("icl_msr")["sentences"]["datasets"]["all"]
+    runs = pd.concat([runs.assign(paper_dataset=name) for name in every], ignore_index=True)
+    found = judged(runs, "improvement_upper_bound_in_most_cases")
     assert found["verdict"] == verdict and found["ours"] == pytest.approx(100 * gain)
 
 
 def test_most_printed_gains_are_not_below_one_percent():
     """The slip that the README states."""
-    found = []
-    for case in statements.list_gains():
-        printed = pd.read_csv(PAPER / f"reported/{case['artifact']}.csv").query(
-            f"dataset == '{case['dataset']}' and metric == '{case['metric']}'"
-        )
-        means = printed.set_index("method")["mean"]
-        found.append(means[f"{case['method']}_msr"] - means[case["method"]])
-    assert (len(found), (np.array(found) < 1).sum()) == (47, 22)
+    (number,) = (
+        row
+        for row in pd.read_csv(PAPER / "reported/prose.csv").itertuples()
+        if row.metric == "improvement_upper_bound_in_most_cases"
+    )
+    sentence = read_sentence(number, experiments.load_experiments("icl_msr")["sentences"], 0.5)
+    table = load_printed_numbers(PAPER / "reported")
+    printed = Source(table.assign(artifact=table["table"], split="test", selection="best", group=""))
+    gains = [evaluate_alone(Formulas([part]), printed).parts[0] for _, part in sentence.list_formulas(printed)]
+    below = [gain for gain in gains if gain.estimate < 0.01 - 1e-9]
+    assert (len(gains), len(below)) == (47, 22)
     assert "22 of 47" in (PAPER / "README.md").read_text()
 
 

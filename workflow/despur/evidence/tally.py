@@ -63,7 +63,6 @@ def list_printed(paper: str) -> pd.DataFrame:
     for file in sorted((experiments.find_paper(paper) / "reported").glob("*.csv")):
         table = pd.read_csv(file, dtype={"setting": str})
         if "metric" in table:
-            table["setting"] = format_settings(table)
             place = "text" if file.stem == "prose" else artifact_files.format_label(file.stem)
             tables.append(
                 table.assign(
@@ -77,15 +76,6 @@ def list_printed(paper: str) -> pd.DataFrame:
         else pd.DataFrame(columns=[*KEY, "reported", "unit", "place"])
     )
     return table[~table["metric"].str.startswith("hyperparameter") & table["reported"].notna()].reset_index(drop=True)
-
-
-def format_settings(table: pd.DataFrame) -> pd.Series:
-    """The settings of printed numbers, with the baseline that a difference is against: ``baseline=ssa;n_train=100``."""
-    if "baseline" not in table:
-        return table["setting"]
-    baselines = "baseline=" + table["baseline"]
-    both = [table["setting"].fillna("").str.split(";"), baselines.fillna("")]
-    return pd.Series([";".join(sorted(filter(None, [*own, base]))) for own, base in zip(*both, strict=True)])
 
 
 def list_measured(config: Mapping[str, Any], paper: str) -> pd.DataFrame:

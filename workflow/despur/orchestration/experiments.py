@@ -15,6 +15,7 @@ Keys of experiments.yaml:
 - ``printed_points``: of a method, ``at`` which settings the paper prints the ``point`` of its grid that it selected;
 - ``fitted``: settings that were ``found_on`` printed ``numbers`` (columns of reported/*.csv), of ``methods``: these
   numbers are never compared, others of the methods are counted apart (``despur/evidence/numbers/settings.py``);
+- ``sentences``: of the numbers that sentences state (``despur/evidence/sentences/sentence_format.py``);
 - ``artifacts``: its tables and figures.
 
 Keys of an artifact:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from despur.evidence.runs.run_files import NotRun, find_run, load_abouts, load_labels, load_upstream
+from despur.evidence.runs.run_files import NotRun, find_run, load_abouts, load_upstream
 from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters import method_names
@@ -10,18 +10,16 @@ from despur.specs.paths import locate_result
 from despur.storage.containers import Container
 
 
-def measure_foundation_model_shares(artifact_runs: Sequence[ArtifactRun]) -> list[float]:
-    """Parameters that each contrastive adapter trains, in percent of those of its foundation model (of a bundled model:
-    its own trained parameters)."""
+def find_foundation_model_shares(artifact_runs: Sequence[ArtifactRun]) -> dict[str, float]:
+    """By run, the parameters that a contrastive adapter trains, as a share of those of its foundation model (of a
+    bundled model: of its own trained parameters)."""
     adapters = [each for each in artifact_runs if each.paper_method.startswith("contrastive_adapter")]
-    trained, upstream, found = load_abouts(adapters), load_upstream(adapters), []
+    trained, upstream, found = load_abouts(adapters), load_upstream(adapters), {}
     for key, own in sorted(trained.items()):
         model = upstream[key].get(f"stage1/{find_run(key).find_upstream_key('stage1')}", {})
         size = model.get("model_parameters", model.get("trained_parameters"))
         if size is not None:
-            found.append(100 * own["trained_parameters"] / size)
-    if not found:
-        raise NotRun("the contrastive adapter was not run")
+            found[key] = own["trained_parameters"] / size
     return found
 
 
@@ -51,12 +49,3 @@ def bound_lipschitz_constant(artifact_runs: Sequence[ArtifactRun]) -> tuple[floa
                     ].astype(float)
                     return sampled_bound(weights, z), product_bound(weights)
     raise NotRun("the contrastive adapter was not run on Waterbirds")
-
-
-def measure_smallest_group(artifact_runs: Sequence[ArtifactRun], paper_dataset: str) -> float:
-    """Percent of training samples in the smallest group (class x attribute)."""
-    for artifact_run in artifact_runs:
-        if artifact_run.paper_dataset == paper_dataset:
-            dataset = load_labels(artifact_run)
-            return float(100 * dataset.class_attribute_groups[dataset.rows("train")].mean(axis=0).min())
-    raise NotRun(f"no data set is used for {paper_dataset}")

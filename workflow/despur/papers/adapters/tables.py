@@ -12,9 +12,10 @@ from despur.evidence.numbers.tables import compare, format_spread, format_table
 from despur.evidence.numbers.verdicts import COLUMNS as JUDGED
 from despur.evidence.numbers.verdicts import judge_count
 from despur.evidence.runs.run_files import load_labels
+from despur.evidence.sentences.judging import format_sentences, judge_sentences
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters.merged_tables import load_metrics_of_all_samples, load_runs
-from despur.papers.adapters.prose import judge_sentences
+from despur.papers.adapters.sentence_metrics import load_sentence_metrics
 from despur.reporting.tables import WriteArtifact, main, write_table
 from despur.specs.paths import locate_result
 from despur.storage.store import Array, Dataset, InputError
@@ -155,9 +156,8 @@ def write_table_6(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Every number that a sentence states."""
-    table = judge_sentences(pd.read_csv(REPORTED / "prose.csv"), artifact_runs)
-    display = format_table(table, format_plain)
-    write_table(output, table, display.assign(reason=table["reason"].fillna("")))
+    table = judge_sentences("adapters", load_sentence_metrics(artifact_runs))
+    write_table(output, table, format_sentences(table))
 
 
 def load_claim_metrics(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:

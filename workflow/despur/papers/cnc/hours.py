@@ -1,6 +1,6 @@
 """Hours of training as measurements (Table A.12), which claims compare."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
@@ -8,6 +8,7 @@ from despur.evidence.claims.judging import load_measurements
 from despur.evidence.runs.changed_settings import describe_changes, describe_shortening
 from despur.evidence.runs.run_files import HERE, describe_machine, is_record, load_abouts
 from despur.orchestration.experiments import ArtifactRun
+from despur.storage.abouts import About
 
 STAGES = {"erm": 1, "cnc": 2}
 
@@ -21,6 +22,16 @@ def load_with_hours(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame,
 
 def measure_hours(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """A row for each training of a stage: its hours, on the machine with most of them on its data."""
+    table = measure_abouts(artifact_runs, "train_hours", lambda about: about["seconds"] / 3600)
+    if not len(table):
+        return table
+    most = table.groupby("used_dataset")["machine"].transform(lambda names: names.mode().iloc[0])
+    table = table.assign(stage=table["paper_method"].map(STAGES), split="test")
+    return table[table["machine"] == most]
+
+
+def measure_abouts(artifact_runs: Sequence[ArtifactRun], metric: str, read: Callable[[About], float]) -> pd.DataFrame:
+    """A row for each training: what ``read`` takes from its about.json, as a metric of the training split."""
     rows = []
     for artifact_run in artifact_runs:
         sources = dict(artifact_run.sources)
@@ -30,24 +41,20 @@ def measure_hours(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
                 {
                     "paper_dataset": artifact_run.paper_dataset,
                     "used_dataset": artifact_run.dataset,
+                    "data": data,
                     "substitute": artifact_run.substitute,
                     "artifact": artifact_run.artifact,
                     "changed": describe_changes(artifact_run, data, method),
                     "shortened": describe_shortening(artifact_run, data, method),
                     "paper_method": artifact_run.paper_method,
-                    "stage": STAGES[artifact_run.paper_method],
                     "seed": int(seed.removeprefix("s")),
-                    "split": "test",
+                    "split": "train",
                     "selection": "best",
-                    "metric": "train_hours",
+                    "metric": metric,
                     "group": "",
-                    "value": about["seconds"] / 3600,
+                    "value": read(about),
                     "machine": describe_machine(about),
                     "measured": describe_machine(about) if is_record(sources.get(key, "")) else HERE,
                 }
             )
-    if not rows:
-        return pd.DataFrame()
-    table = pd.DataFrame(rows)
-    most = table.groupby("used_dataset")["machine"].transform(lambda names: names.mode().iloc[0])
-    return table[table["machine"] == most]
+    return pd.DataFrame(rows)

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pandas as pd
-
 from despur.evidence.numbers.verdicts import judge_count
 from despur.evidence.verdicts import NumberVerdict
 
@@ -29,10 +27,3 @@ def compare_statistic(ours: float, printed: float, decimals: int, substitute: bo
     if substitute:
         return {"verdict": NumberVerdict.SUBSTITUTE}
     return judge_count(ours, printed, 0.5 * 10**-decimals)
-
-
-def format_number(mean: float, std: float) -> str:
-    """A number of any size; a dash for nothing."""
-    if pd.isna(mean):
-        return "–"
-    return f"{mean:,.4g}" if pd.isna(std) else f"{mean:,.4g} ({std:.2g})"

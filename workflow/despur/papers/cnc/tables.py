@@ -11,13 +11,14 @@ from despur.evidence.numbers.printed import parse_settings, weighted_averages
 from despur.evidence.numbers.tables import COLUMNS, compare, format_table
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.runs.run_files import load_abouts
+from despur.evidence.sentences.judging import format_number, format_sentences, judge_sentences
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.cnc.clustering import write_table_clustering
 from despur.papers.cnc.hours import load_with_hours
 from despur.papers.cnc.hyperparameters import write_table_a7_a11
-from despur.papers.cnc.printed_rows import compare_statistic, format_number, printed_row
-from despur.papers.cnc.prose import write_prose
+from despur.papers.cnc.printed_rows import compare_statistic, printed_row
+from despur.papers.cnc.sentence_metrics import load_sentence_metrics
 from despur.reporting.tables import WriteArtifact, main, write_table
 from despur.specs.paths import locate_result
 from despur.storage.store import load_dataset
@@ -100,6 +101,12 @@ def measure_cost(artifact_run: ArtifactRun) -> dict[str, Any]:
         "verdict": NumberVerdict.SUBSTITUTE if artifact_run.substitute else NumberVerdict.NOT_COMPARED,
         "reason": "" if artifact_run.substitute else "other machine",
     }
+
+
+def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
+    """Every number that a sentence states."""
+    table = judge_sentences("cnc", load_sentence_metrics(artifact_runs))
+    write_table(output, table, format_sentences(table))
 
 
 def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:

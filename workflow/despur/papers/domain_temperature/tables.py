@@ -7,10 +7,10 @@ import pandas as pd
 
 from despur.evidence.numbers.tables import compare
 from despur.evidence.runs.artifact_metrics import load_resamples
+from despur.evidence.sentences.judging import format_sentences, judge_sentences
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.added_tables import write_table_choices, write_table_selection
 from despur.papers.domain_temperature.effective_temperatures import measure_convergence
-from despur.papers.domain_temperature.prose import write_prose
 from despur.papers.domain_temperature.selection import (
     SPLITS,
     average_settings,
@@ -20,6 +20,7 @@ from despur.papers.domain_temperature.selection import (
     rows_where,
     select_settings,
 )
+from despur.papers.domain_temperature.sentence_metrics import load_sentence_metrics
 from despur.papers.domain_temperature.temperature_grids import compare_grids, format_grid
 from despur.reporting.tables import WriteArtifact, main, write_table
 
@@ -71,6 +72,12 @@ def load_evidence(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.Da
     return pd.concat([*metrics, measure_convergence(artifact_runs)], ignore_index=True), pd.concat(
         drawn, ignore_index=True
     )
+
+
+def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
+    """Every number that a sentence states."""
+    table = judge_sentences("domain_temperature", load_sentence_metrics(artifact_runs))
+    write_table(output, table, format_sentences(table))
 
 
 def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:

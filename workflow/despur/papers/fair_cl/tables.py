@@ -8,11 +8,12 @@ import pandas as pd
 
 from despur.evidence.claims.judging import format_claims, judge_claims
 from despur.evidence.numbers.tables import compare, format_table
+from despur.evidence.runs.data_counts import measure_data
+from despur.evidence.sentences.judging import format_sentences, judge_sentences
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
 from despur.papers.fair_cl.beyond import compare_baselines, format_baselines
 from despur.papers.fair_cl.measurements import load_measurements
-from despur.papers.fair_cl.prose import compare_prose
 from despur.papers.fair_cl.ratios import judge_ratios
 from despur.papers.fair_cl.selections import compare_rules, format_rules
 from despur.papers.fair_cl.tradeoffs import compare_means
@@ -103,9 +104,9 @@ def write_table_selection(artifact_runs: list[ArtifactRun], output: Path) -> Non
 
 def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Every number that a sentence states."""
-    table = compare_prose(pd.read_csv(REPORTED / "prose.csv"), artifact_runs)
-    display = format_table(table, format_number)
-    write_table(output, table, display.assign(reason=table["reason"]))
+    measured = [selected_settings.load_selected(artifact_runs)[0], measure_data(artifact_runs)]
+    table = judge_sentences("fair_cl", pd.concat(measured, ignore_index=True))
+    write_table(output, table, format_sentences(table))
 
 
 def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:

@@ -7,6 +7,7 @@ import pandas as pd
 
 from despur.evidence.numbers.tables import compare, format_spread, format_table
 from despur.evidence.runs.artifact_metrics import load_resamples
+from despur.evidence.sentences.judging import format_sentences, judge_sentences
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr.beyond import compare_times, interpolate_equal_time, load_saliency
@@ -113,11 +114,15 @@ def write_times(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Every number that a sentence states."""
-    from despur.papers.icl_msr.statements import compare_prose  # scipy.stats: other tables need not wait for it
+    from despur.datasets.coco30 import CATEGORIES
 
-    table = compare_prose(artifact_runs)
-    display = format_table(table, lambda mean, std: "–" if pd.isna(mean) else f"{mean:.4g}")
-    write_table(output, table, display.assign(reason=table["reason"]))
+    loaded = {"paper_dataset": "coco_30", "used_dataset": "coco30", "data": "coco30", "substitute": False, "seed": 0}
+    loaded |= {"paper_method": "", "split": "all", "selection": "best", "group": "", "metric": "n_classes"}
+    counted = pd.DataFrame([loaded | {"value": float(len(CATEGORIES))}])
+    runs = load_runs(artifact_runs)
+    metrics = append_rows(runs, counted) if len(runs) else counted
+    table = judge_sentences("icl_msr", metrics, load_runs(artifact_runs, load_resamples))
+    write_table(output, table, format_sentences(table))
 
 
 def load_measurements(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:

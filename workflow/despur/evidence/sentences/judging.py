@@ -1,0 +1,122 @@
+"""Every number of a paper's sentences beside ours: the table, and its rows."""
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from despur.evidence.claims.evaluate_formulas import collect_rows
+from despur.evidence.claims.evidence import AmbiguousValue, Source
+from despur.evidence.claims.judging import uses_datasets
+from despur.evidence.numbers.printed import find_refusal
+from despur.evidence.numbers.tables import COLUMNS, compare, format_table
+from despur.evidence.numbers.verdicts import last_digit
+from despur.evidence.sentences.sentence_format import Sentence, read_sentence
+from despur.evidence.sentences.values import describe_beside, take_value
+from despur.evidence.statistics.formulas import Formulas
+from despur.evidence.statistics.levels import Missing
+from despur.evidence.verdicts import NumberVerdict
+from despur.orchestration.experiments import find_paper, load_experiments
+from despur.specs.settings import SettingError
+
+
+def judge_sentences(paper: str, metrics: pd.DataFrame, resamples: pd.DataFrame | None = None) -> pd.DataFrame:
+    """A row for each number and each data set that is used for its own. ``metrics``, ``resamples``: what was measured,
+    under the paper's names."""
+    about, file = load_experiments(paper)["sentences"], find_paper(paper) / "reported/prose.csv"
+    printed = pd.read_csv(file)
+    printed = printed.fillna(dict.fromkeys(["method", "setting", "formula", "note"], ""))
+    rounding = {metric: last_digit(part["mean"]) for metric, part in printed.groupby("metric")}
+    plain = printed["formula"] == ""
+    compared = compare(printed[plain], metrics, about["seeds"]).to_dict("records")
+    rows = [
+        row if row["seeds"] else row | {"reason": "method, setting or data set not in this run"} for row in compared
+    ]
+    for number in printed[~plain].itertuples():
+        try:
+            sentence = read_sentence(number, about, rounding[number.metric])
+            rows += judge_sentence(sentence, metrics, pd.DataFrame() if resamples is None else resamples)
+        except SettingError as error:
+            raise SettingError(f"{file}: {number.metric} of {number.dataset}: {error}") from error
+    units = dict(zip(printed["metric"], printed["unit"], strict=True))
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    return table.assign(unit=table["metric"].map(units))
+
+
+def format_sentences(table: pd.DataFrame) -> pd.DataFrame:
+    """The table of :func:`judge_sentences` as people read it."""
+    display = format_table(table, format_number)
+    display["metric"] += " (" + table["unit"] + ")"
+    return display.assign(reason=table["reason"].fillna(""))
+
+
+def format_number(mean: float, std: float) -> str:
+    """A number of any size; a dash for nothing."""
+    if pd.isna(mean):
+        return "–"
+    return f"{mean:,.4g}" if pd.isna(std) else f"{mean:,.4g} ({std:.2g})"
+
+
+def judge_sentence(sentence: Sentence, metrics: pd.DataFrame, resamples: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of one number."""
+    number, words = sentence.number, sentence.words
+    base = {key: getattr(number, key) for key in ("method", "setting", "metric", "note")}
+    base |= {"paper_dataset": number.dataset, "reported": number.mean, "reported_std": number.std}
+    base |= {"reported_seeds": sentence.seeds, "seeds": 0, "verdict": NumberVerdict.NOT_RUN}
+    if "claim" in words:
+        return [base | {"reason": f"a range, judged as a claim: {words['claim']}"}]
+    rows = []
+    for used in list_used_datasets(metrics, sentence.datasets):
+        mine = [table[uses_datasets(table, used)] if len(table) else table for table in (metrics, resamples)]
+        source = Source(*(table.reset_index(drop=True) for table in mine))
+        for method, reason in words.get("instead", {number.method: ""}).items():
+            own = replace(sentence, shared={**sentence.shared, "method": method})
+            row = base | {"data": ", ".join(dict.fromkeys(used.values()))} | measure_sentence(own, source)
+            rows.append(row | {"reason": "; ".join(filter(None, [reason, row.get("reason", "")]))})
+    return rows or [base | {"reason": f"no data is used for {number.dataset}"}]
+
+
+def list_used_datasets(metrics: pd.DataFrame, datasets: list[str]) -> list[dict[str, str]]:
+    """The data set that is used for each of the paper's. For one data set: every choice. For several: the first of
+    each that has any."""
+    found = metrics[metrics["paper_dataset"].isin(datasets)].drop_duplicates(["paper_dataset", "used_dataset"])
+    pairs = list(zip(found["paper_dataset"], found["used_dataset"], strict=True))
+    if len(datasets) == 1:
+        return [{name: used} for name, used in pairs]
+    return [dict(reversed(pairs))] if pairs else []
+
+
+def measure_sentence(sentence: Sentence, source: Source) -> dict[str, Any]:
+    """Our number, its verdict, and the reason where there is none."""
+    try:
+        beside = describe_beside(sentence, source)
+        if not sentence.formula and {*sentence.words} == {"beside"}:
+            return {"verdict": NumberVerdict.NOT_COMPARED, "reason": beside}
+        formulas = sentence.list_formulas(source)
+        taken = take_value(sentence, formulas, source)
+    except (Missing, AmbiguousValue) as missing:
+        return {"reason": str(missing)}
+    here = [name for name in sentence.datasets if any(name in datasets for datasets, _ in formulas)]
+    used = pd.concat([collect_rows(Formulas([part]), source) for _, part in formulas])
+    refused = refuse_sentence(sentence, used, source) or refuse_part(sentence, here)
+    over = f"over {', '.join(here)}" if len(sentence.datasets) > 1 else ""
+    judged = refused or taken.judge(sentence, source)
+    return taken.describe() | judged | {"reason": "; ".join(filter(None, [judged.get("reason", ""), over, beside]))}
+
+
+def refuse_sentence(sentence: Sentence, used: pd.DataFrame, source: Source) -> dict[str, str]:
+    """Verdict and reason of a number that is not compared: of these rows of the metrics, or whatever they are."""
+    runs = used[["paper_dataset", "paper_method", "data", "substitute"]].drop_duplicates()
+    pairs = runs[["data", "substitute"]].itertuples(index=False, name=None)
+    if refused := find_refusal(sentence.number.setting, pairs, source.metrics.merge(runs)):
+        return refused
+    if reason := sentence.words.get("not_compared"):
+        return {"verdict": NumberVerdict.NOT_COMPARED, "reason": reason}
+    return {}
+
+
+def refuse_part(sentence: Sentence, here: list[str]) -> dict[str, str]:
+    """The same of a number of several data sets of which only these were run."""
+    if len(here) == len(sentence.datasets):
+        return {}
+    return {"verdict": NumberVerdict.NOT_COMPARED, "reason": "not all of its data sets were run"}

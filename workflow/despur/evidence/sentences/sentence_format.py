@@ -1,0 +1,124 @@
+"""The numbers that a paper states in sentences (reported/prose.csv), each beside a formula of measured values.
+
+A formula is a measurement, or a contrast in the language of claims.yaml (despur/evidence/claims/claim_format.py), of
+the number's own data set, method and metric where it names no others: ``{higher: cnc, than: jtt}``. Of several data
+sets each has a value, and so has each combination of what lists name. A number without a formula is compared as those
+of tables are. Further words of a formula:
+
+    take: largest             which of several values it is: the largest or the smallest
+    at: KEY                   the number is the level of KEY at which that value was found
+    shown: CONTRASTS          it is as printed if these hold, and not as printed if they fail
+    most_between: [LOW, HIGH] the same for: more than half of the values lie between two numbers; ours is their median
+    counted: true             it has no noise: ours has to round to the printed one
+    within: NUMBER            half a unit of the last printed digit, where digits do not show it
+    beside: {NAME: MEASUREMENT}  what else was measured, for the reason
+    instead: {METHOD: REASON} a row for each of several methods that may be meant
+    not_compared: REASON
+    claim: NAME               a range: this claim judges it
+
+``sentences`` of experiments.yaml has ``seeds`` (how many the paper has), ``datasets`` (names that stand for several)
+and ``defaults`` (keys of every measurement)."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from despur.evidence.claims.evaluate_formulas import collect_values, common_seeds
+from despur.evidence.claims.evidence import Source
+from despur.evidence.claims.read_formulas import FORMS, read_group
+from despur.evidence.statistics.formulas import DEFAULTS, Formulas
+from despur.evidence.statistics.levels import Missing
+from despur.specs.names import unknown
+from despur.specs.settings import SettingError
+
+PERCENT = ("percent", "pp")
+TAKE = ("largest", "smallest")
+WORDS = (
+    *("take", "at", "shown", "most_between", "counted", "within"),
+    *("beside", "instead", "not_compared", "claim"),
+)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A printed number and its formula: ``formula`` is the contrast or measurement, ``words`` are the further words,
+    ``shared`` the keys of every measurement. ``datasets``: all that it is about. ``rounding``: half a unit of its last
+    digit. ``seeds``: how many the paper has."""
+
+    number: Any
+    formula: Mapping[str, Any]
+    words: Mapping[str, Any]
+    shared: Mapping[str, Any]
+    datasets: list[str]
+    rounding: float
+    seeds: int
+
+    @property
+    def scale(self) -> float:
+        """Measured values are shares."""
+        return 100.0 if self.number.unit in PERCENT else 1.0
+
+    def read(self, stated: Mapping[str, Any], dataset: Any, source: Source) -> Formulas:
+        """The formulas of a contrast or measurement on a data set. Raises Missing."""
+        form = {} if any(form in stated for form in FORMS) else {"higher": {}, "than": 0}
+        return read_group({**stated, **form}, {**self.shared, "dataset": dataset}, source)
+
+    def list_formulas(self, source: Source) -> list[tuple[list[str], Any]]:
+        """The formula of each value that was measured, with its data sets. Raises Missing where none was."""
+        found, reasons = [], []
+        for datasets in self.list_datasets(source):
+            for stated in expand(self.formula):
+                try:
+                    parts = self.read(stated, datasets[0] if len(datasets) == 1 else datasets, source).parts
+                    for part in parts:
+                        common_seeds(collect_values(Formulas([part]), source))
+                        found.append((datasets, part))
+                except Missing as missing:
+                    reasons.append(str(missing))
+        if not found:
+            raise Missing(reasons[0])
+        return found
+
+    def list_datasets(self, source: Source) -> list[list[str]]:
+        """The data sets of each value: one, or of a mean over data sets those that it names; ``every``: on which the
+        method was run."""
+        asked = self.formula.get("mean", {}).get("dataset")
+        if asked is None:
+            return [[name] for name in self.datasets]
+        at = {"method": self.number.method}
+        run = [name for name in self.datasets if len(source.rows(source.metrics, {**at, "dataset": name}))]
+        return [(run if asked == "every" else asked) or self.datasets]
+
+
+def read_sentence(number: Any, about: Mapping[str, Any], rounding: float) -> Sentence:
+    """``about``: what experiments.yaml says of sentences. Raises SettingError for what is no formula."""
+    stated = read_formula(number.formula)
+    words = {key: stated.pop(key) for key in WORDS if key in stated}
+    if words.get("take", "largest") not in TAKE:
+        raise unknown("word of take", words["take"], TAKE)
+    shared = {**DEFAULTS, "method": number.method, "metric": number.metric, "margin": 0.0, **about.get("defaults", {})}
+    datasets = about.get("datasets", {}).get(number.dataset, [number.dataset])
+    return Sentence(number, stated, words, shared, datasets, words.get("within", rounding), about["seeds"])
+
+
+def read_formula(text: str) -> dict[str, Any]:
+    """A cell of the column ``formula``. Raises SettingError."""
+    try:
+        stated = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise SettingError(f"formula {text!r} is no YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(stated, dict):
+        raise SettingError(f"formula {text!r} is no mapping: write {{higher: A, than: B}} or {{metric: M}}")
+    return stated
+
+
+def expand(stated: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A formula for each combination of what its lists and pairs name."""
+    listed = {key: value for key, value in stated.items() if isinstance(value, list)}
+    if "pairs" in stated:
+        listed["pairs"] = [dict([pair]) for pair in stated["pairs"].items()]
+    for values in itertools.product(*listed.values()):
+        yield {**stated, **dict(zip(listed, values, strict=True))}

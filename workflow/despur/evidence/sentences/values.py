@@ -1,0 +1,111 @@
+"""Our value of a sentence's formula, from what was measured, and what it decides."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from despur.evidence.claims.evaluate_formulas import collect_values, common_seeds, evaluate
+from despur.evidence.claims.evidence import Source
+from despur.evidence.numbers.sample_noise import sample_variance
+from despur.evidence.numbers.verdicts import judge_count, judge_values
+from despur.evidence.sentences.sentence_format import Sentence
+from despur.evidence.statistics.contrasts import FAILS, HOLDS, SEEDS, Contrast, Group, contrasts_of, decide
+from despur.evidence.statistics.formulas import Formula, Formulas
+from despur.evidence.statistics.levels import Missing
+from despur.evidence.verdicts import NumberVerdict
+from despur.storage.store import Array
+
+SHOWN = {HOLDS: NumberVerdict.AS_PRINTED, FAILS: NumberVerdict.NOT_AS_PRINTED}
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Our number. ``values``: by seed, or of another kind, one; ``formula``: of which it is; ``statement``: what has to
+    be true of it, where it is no number to be near to."""
+
+    ours: float
+    values: Array
+    formula: Formula
+    statement: Group | None = None
+
+    def describe(self) -> dict[str, Any]:
+        """Its columns."""
+        n = len(self.values)
+        row: dict[str, Any] = {"ours": self.ours, "seeds": n, "by_seed": ""}
+        if self.statement:
+            return row | {"seeds": min(contrast.seeds for contrast in contrasts_of(self.statement))}
+        varies = bool(n) and bool(np.ptp(self.values))  # a deviation of equal values is what rounding makes of them
+        spread = float(self.values.std(ddof=1)) * varies if n > 1 else float("nan")
+        return row | {"ours_std": spread, "by_seed": " ".join(f"{value:.10g}" for value in self.values)}
+
+    def judge(self, sentence: Sentence, source: Source) -> dict[str, Any]:
+        """Difference and verdict."""
+        printed = sentence.number.mean
+        if self.statement:
+            return {"difference": self.ours - printed} | judge_statement(self.statement)
+        if "counted" in sentence.words:
+            return judge_count(self.ours, printed, sentence.rounding)
+        noise = sum_noise(sentence, self.formula, source)
+        return judge_values(self.values, printed, None, sentence.seeds, noise, sentence.rounding, sentence.number.unit)
+
+
+def judge_statement(statement: Group) -> dict[str, str]:
+    """As printed where it is shown to be true of our runs, not as printed where it is shown to be false."""
+    if not all(contrast.decides for contrast in contrasts_of(statement)):
+        return {"verdict": NumberVerdict.NOT_KNOWN, "would_decide": f"at least {SEEDS} seeds"}
+    return {"verdict": SHOWN.get(int(decide(statement)), NumberVerdict.NOT_KNOWN)}
+
+
+def take_value(sentence: Sentence, formulas: list[tuple[list[str], Any]], source: Source) -> Taken:
+    """The number that is meant, of the values that were measured. Raises Missing."""
+    alone = [evaluate_alone(Formulas([part]), source) for _, part in formulas]
+    words, contrasts = sentence.words, [contrast for group in alone for contrast in contrasts_of(group)]
+    if len(contrasts) > 1 and not {"take", "most_between"} & {*words}:
+        raise Missing("several values fit the number")
+    estimates = [sentence.scale * float(contrast.estimate) for contrast in contrasts]
+    if "most_between" in words:
+        bounds = [bound / sentence.scale for bound in words["most_between"]]
+        parts = [lie_between(contrast, *bounds) for contrast in contrasts]
+        return Taken(float(np.median(estimates)), np.array([]), formulas[0][1], Group(parts, len(parts) // 2 + 1))
+    best = {"largest": np.argmax, "smallest": np.argmin}[words.get("take", "largest")](estimates)
+    datasets, formula = formulas[best]
+    if "at" in words:
+        shown = sentence.read(words["shown"], datasets[0], source)
+        level = float(formula.terms[0][1][words["at"]])
+        return Taken(level, np.array([level]), formula, evaluate_alone(shown, source))
+    return Taken(estimates[best], sentence.scale * contrasts[best].by_seed, formula)
+
+
+def evaluate_alone(formulas: Formulas, source: Source) -> Group:
+    """The contrasts of formulas, over the seeds that these have in common."""
+    return evaluate(formulas, source, common_seeds(collect_values(formulas, source)))
+
+
+def lie_between(contrast: Contrast, low: float, high: float) -> Group:
+    """That a value is above the one and below the other."""
+    negative = replace(contrast, by_seed=-contrast.by_seed, resampled=-contrast.resampled, margin=-high)
+    return Group([replace(contrast, margin=low), negative])
+
+
+def sum_noise(sentence: Sentence, formula: Formula, source: Source) -> float:
+    """Variance of the difference to the printed number by test samples, squared: of all accuracies of a formula, as if
+    their test samples were not the same, which is an upper bound for differences."""
+    total = 0.0
+    for weight, term in formula.terms:
+        if term["split"] == "test" and term["metric"].endswith("accuracy"):
+            rows = source.rows(
+                source.metrics, {key: own for key, own in term.items() if key not in ("metric", "group")}
+            )
+            number = sentence.number._replace(dataset=term["dataset"], method=term["method"], metric=term["metric"])
+            total += weight**2 * sample_variance(number, rows, str(rows["data"].iloc[0]))
+    return total
+
+
+def describe_beside(sentence: Sentence, source: Source) -> str:
+    """What else was measured. Raises Missing."""
+    texts = []
+    for name, stated in sentence.words.get("beside", {}).items():
+        (found,) = contrasts_of(evaluate_alone(sentence.read(stated, sentence.datasets[0], source), source))
+        texts.append(f"{name} {float(found.estimate):.3g}")
+    return ", ".join(texts)

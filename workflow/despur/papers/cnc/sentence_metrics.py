@@ -1,0 +1,56 @@
+"""What the paper's sentences speak of: runs of Table 1, stage 1 and its times, gaps of classes, and the data."""
+
+from collections.abc import Sequence
+from operator import itemgetter
+
+import pandas as pd
+
+from despur.evidence.runs.artifact_metrics import load_metrics, select_headline
+from despur.evidence.runs.data_counts import measure_data
+from despur.orchestration.experiments import ArtifactRun
+from despur.papers.cnc.hours import measure_abouts, measure_hours
+from despur.specs.paths import locate_result
+
+METRICS_OF_CLASSES = ["class_average_accuracy", "class_worst_group_accuracy"]
+SIZES = ["paper_dataset", "used_dataset", "data", "substitute", "paper_method", "selection", "group", "seed", "split"]
+
+
+def load_sentence_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+    """Metrics of the runs of Table 1 and of sentences, and what is derived, timed and counted beside them."""
+    metrics = load_metrics([run for run in artifact_runs if run.artifact in ("table_1", "prose")])
+    jtt = measure_abouts(select_stage(artifact_runs, "jtt", "runs"), "largest_factor", itemgetter("largest_factor"))
+    erm = measure_hours(select_stage(artifact_runs, "erm", "stage1"))
+    data = measure_data(artifact_runs)
+    tables = [metrics, jtt, erm, measure_gap_reductions(metrics), data, measure_minorities(data)]
+    return pd.concat(tables, ignore_index=True)
+
+
+def select_stage(artifact_runs: Sequence[ArtifactRun], method: str, stage: str) -> list[ArtifactRun]:
+    """The runs of a method in a stage."""
+    own = [run for run in artifact_runs if run.paper_method == method]
+    return [run for run in own if locate_result(run.folders[0]).stage == stage]
+
+
+def measure_gap_reductions(metrics: pd.DataFrame) -> pd.DataFrame:
+    """``per_class_gap_reduction``: the share by which CNC's gap within classes is below that of each ``baseline``. A
+    gap is average minus worst-group accuracy, mean over classes and seeds."""
+    own = select_headline(metrics)
+    own = own[own["metric"].isin(METRICS_OF_CLASSES)]
+    data = ["paper_dataset", "used_dataset", "substitute"]
+    means = own.groupby([*data, "paper_method", "metric"])["value"].mean().unstack().reindex(columns=METRICS_OF_CLASSES)
+    gaps = (means.iloc[:, 0] - means.iloc[:, 1]).unstack("paper_method").reindex(columns=["cnc", "erm", "jtt"])
+    others = gaps[["erm", "jtt"]].rename_axis(columns="baseline")
+    shares = others.rdiv(gaps["cnc"], axis=0).where(others > 0)
+    found = (1 - shares).stack().rename("value").reset_index()
+    same = {"paper_method": "cnc", "metric": "per_class_gap_reduction", "split": "test", "selection": "best"}
+    return found.assign(**same, data=found["used_dataset"], group="", seed=0)
+
+
+def measure_minorities(data: pd.DataFrame) -> pd.DataFrame:
+    """``minority_share``: of samples of a split without the most frequent attribute of their class."""
+    if not len(data):
+        return data
+    sizes = data[data["metric"] == "group_size"]
+    by_class = sizes.groupby([*SIZES, "class"])["value"].agg(["max", "sum"])
+    both = by_class.groupby(SIZES).sum()
+    return (1 - both["max"] / both["sum"]).rename("value").reset_index().assign(metric="minority_share")
