@@ -376,7 +376,8 @@ def test_toxic_comments_are_counted(tmp_path):
     table, _ = make_table("table_a6", [artifact_run], tmp_path)
     assert row_of(table, setting="split=train;identity=male")["ours"] == pytest.approx(25.0)
     assert row_of(table, setting="split=train;identity=black")["ours"] == pytest.approx(100.0)
-    assert row_of(table, setting="split=train;identity=white")["verdict"] == "not applicable: no such groups"
+    other = row_of(table, setting="split=train;identity=white")
+    assert (other["verdict"], other["reason"]) == ("not compared", "it has no such groups")
 
 
 def test_the_numbers_of_the_text(world, tmp_path):

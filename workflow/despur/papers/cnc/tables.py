@@ -59,7 +59,8 @@ def measure_toxicity(artifact_run: ArtifactRun, number: Any) -> dict[str, Any]:
     dataset = load_dataset(result.data.folder, result.runs()[0].data.name)
     names = [f"{label}, {IDENTITIES.get(identity, identity)}" for label in dataset.about["classes"]]
     if dataset.groups is None or not set(names) <= set(dataset.about["groups"]):
-        return {"data": artifact_run.dataset, "verdict": "not applicable: no such groups"}
+        refused = {"verdict": NumberVerdict.NOT_COMPARED, "reason": "it has no such groups"}
+        return {"data": artifact_run.dataset} | refused
     sizes = dataset.groups[dataset.rows("train")].sum(axis=0)
     other, toxic = (int(sizes[dataset.about["groups"].index(name)]) for name in names)
     ours = 100 * toxic / max(other + toxic, 1)
