@@ -7,11 +7,13 @@ import pytest
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.claims.decisions import judge_claim
 from despur.evidence.claims.evidence import Source
-from despur.evidence.measurements import gather_evidence, judge_together, list_measurements, load_evidence
+from despur.evidence.known import gather_evidence, judge_together, load_evidence
+from despur.evidence.measurements import list_measurements
 from despur.evidence.numbers.settings import find_origin
 from despur.evidence.runs.collapsed import has_collapsed, mark_collapsed
+from despur.evidence.tally import list_printed
 from despur.evidence.verdicts import NumberVerdict, Settings, Tier
-from despur.orchestration.experiments import find_paper
+from despur.orchestration.experiments import find_paper, list_papers
 from despur.reporting.pages.scorecard_counts import COLUMNS
 
 OWN = {
@@ -100,7 +102,10 @@ def test_primary_claims_are_judged_by_holm_and_others_have_q_values():
 
 def test_the_kept_evidence_is_read_and_every_tier_is_counted_apart():
     evidence = load_evidence()
-    assert {paper.paper for paper in evidence.papers} >= {"cnc", "domain_temperature"}
+    assert {paper.paper for paper in evidence.papers} == set(list_papers())  # whether anything was run or not
+    assert all(len(paper.primary) for paper in evidence.papers)
+    printed = sum(len(list_printed(paper)) for paper in list_papers())
+    assert sum(len(found.places) for found in evidence.measurements) <= printed
     assert all(set(paper.claims) == set(Tier) for paper in evidence.papers)
 
 

@@ -14,6 +14,7 @@ from project import SOURCE
 from scipy import stats
 
 from despur.evidence.claims.evidence import Source
+from despur.evidence.statistics.contrasts import LEVEL
 from despur.orchestration import artifact_files, configuration, experiments, matrix, plan
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.pages import comparison
@@ -108,7 +109,7 @@ def test_ranks_and_what_refutes_them_by_hand():
 
 def test_comparisons_are_corrected_for_the_number_of_other_methods():
     """Just enough for one comparison, but not for two."""
-    half = stats.t.isf(0.025, 2) * 0.1 / math.sqrt(3)
+    half = stats.t.isf(LEVEL, 2) * 0.1 / math.sqrt(3)
     base, near, far = (
         np.array([[v]]) + np.array([[a], [b], [c]])
         for v, a, b, c in ((0, 0, 0, 0), (half * 1.01, -0.1, 0, 0.1), (50, 1, 0, 2))

@@ -1,22 +1,12 @@
-"""All that may be said, in one place: every measurement once, every claim's verdict, and what is counted of them.
+"""Measurements: each thing that a paper prints and that was or could be measured, once."""
 
-:func:`load_evidence` reads what is known: the kept verdicts of the ledger and of reference runs (results/reference),
-and the scorecard of this machine. Pages, the README and the end of ``make`` show what it gives; none of them counts
-anew."""
-
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from despur.evidence.numbers.counts import count_standing
 from despur.evidence.numbers.printed import parse_settings
-from despur.evidence.statistics.contrasts import LEVEL
-from despur.evidence.statistics.multiplicity import adjust_false_discoveries, adjust_holm
-from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ORDERS, ClaimVerdict, NumberVerdict, Settings, Tier
-from despur.orchestration.experiments import REFERENCE
+from despur.evidence.verdicts import NumberVerdict, Settings
 
 WRONG = 0.05  # a verdict is wrong in at most so many cases (docs/error_rates.md)
 SAME = ["paper", "paper_dataset", "method", "metric", "reported", "reported_std", "by_seed", "data"]
@@ -27,8 +17,9 @@ CLAIM = ["paper", "claim", "paper_dataset", "tier"]
 class Measurement:
     """One thing that a paper prints and that was or could be measured, however often it is printed. ``setting``: the
     printed settings that tell most. ``settings``: their kind; ``choices``: what is chosen or fitted. ``difference``:
-    ours minus printed, with its 95 % interval from ``low`` to ``high``. ``threefold``: the verdict if the paper's seeds
-    vary three times as much as ours (where it prints no deviation). ``runs``: what measured it; ``measured``: where."""
+    ours minus printed, with its 95 % interval from ``low`` to ``high``. ``if_normal``: the verdict of the 90 %
+    interval, which is wrong in 5 % if seeds are normal. ``threefold``: the verdict if the paper's seeds vary three
+    times as much as ours (where it prints no deviation). ``runs``: what measured it; ``measured``: where."""
 
     paper: str
     places: tuple[str, ...]
@@ -51,6 +42,7 @@ class Measurement:
     high: float
     verdict: NumberVerdict
     would_decide: str
+    if_normal: str
     threefold: str
     p_within_2: float
     p_within_5: float
@@ -101,101 +93,3 @@ def rank_settings(kind: str) -> int:
     """Fitted first: a number that a setting was found on is never compared, whatever else prints it."""
     order = [Settings.FITTED, Settings.STATED, Settings.SELECTED, Settings.FITTED_ELSEWHERE, Settings.CHOSEN]
     return order.index(Settings(kind)) if kind else len(order)
-
-
-def judge_together(claims: pd.DataFrame) -> pd.DataFrame:
-    """Claims with what all of them together allow. Primary claims that are decided on the papers' data: the verdict by
-    Holm's method over all of them. All others: ``q``, the rate of false discoveries at which each stands (Benjamini and
-    Hochberg)."""
-    decided = claims["tier"].eq(Tier.PAPER) & claims["verdict"].isin(DECIDED)
-    primary = decided & claims["primary"].ne("")
-    smallest = claims[["p_holds", "p_fails"]].astype(float).min(axis=1)
-    table = claims.assign(p=smallest.where(claims["verdict"].isin([*DECIDED, *ORDERS])), q=float("nan"))
-    table.loc[primary, "p"] = adjust_holm(smallest[primary].to_numpy(float))
-    undecided = primary & ~(table["p"] <= LEVEL)
-    table.loc[undecided, "verdict"] = ClaimVerdict.UNDECIDED
-    for _, own in table[~primary].groupby("tier"):
-        table.loc[own.index, "q"] = adjust_false_discoveries(own["p"].to_numpy(float))
-    return table
-
-
-@dataclass(frozen=True)
-class PaperEvidence:
-    """What a first screen says of a paper: its ``primary`` claims (rows of claims); of distinct measurements, how many
-    have each verdict (``numbers``), how many of these stand at 5 % false discoveries (``standing``), and how many of
-    each kind of settings were compared (``settings``); how many ``claims`` have each verdict on the paper's data, on
-    its data with another encoder, and on substitutes."""
-
-    paper: str
-    primary: pd.DataFrame
-    numbers: Mapping[str, int]
-    standing: Mapping[str, int]
-    settings: Mapping[str, int]
-    claims: Mapping[Tier, Mapping[str, int]]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """``measurements``: each once. ``claims``: a row for each claim, data set of its paper and tier, as judged
-    together. ``papers``: what is counted of them. ``false_verdicts``: by tier, how many verdicts are expected to be
-    false at most."""
-
-    measurements: list[Measurement]
-    claims: pd.DataFrame
-    papers: list[PaperEvidence]
-    false_verdicts: Mapping[Tier, float]
-
-
-def load_evidence(scorecard: Path | None = None, reference: Path = REFERENCE) -> Evidence:
-    """Every measurement and every claim's verdict of the ledger, of reference runs and of this machine (``scorecard``),
-    each from where it has most seeds. Runs on substitute data are of this code alone: no number is compared there, and
-    of claims an order is looked at."""
-    files = [*sorted(reference.glob("*/scorecard.csv")), *([scorecard] if scorecard and scorecard.exists() else [])]
-    return gather_evidence(table for table in map(read_scorecard, files) if "tier" in table)  # else of earlier rules
-
-
-def read_scorecard(file: Path) -> pd.DataFrame:
-    """The rows of a scorecard; what is empty in texts is an empty text."""
-    table = pd.read_csv(file, dtype={"setting": str}, low_memory=False)
-    texts = [name for name in table if table[name].dtype == object]
-    return table.fillna(dict.fromkeys(texts, "")).astype(object)
-
-
-def gather_evidence(scorecards: Iterable[pd.DataFrame]) -> Evidence:
-    """The same of rows of scorecards (despur/reporting/pages/scorecard_counts.py)."""
-    tables = list(scorecards)
-    if not tables:
-        return Evidence([], pd.DataFrame(columns=[*CLAIM, "verdict", "p", "q"]), [], dict.fromkeys(Tier, 0.0))
-    rows = pd.concat(tables, ignore_index=True)
-    numbers = keep_best(rows[rows["kind_of_row"] == "number"], [*SAME[:4], "setting", "place"])
-    measurements = list_measurements(numbers)
-    claims = judge_together(keep_best(rows[rows["kind_of_row"] == "claim"], CLAIM).reset_index(drop=True))
-    papers = list(dict.fromkeys([*numbers["paper"], *claims["paper"]]))
-    judged = {tier: claims[claims["tier"].eq(tier) & claims["p"].notna()] for tier in Tier}
-    expected = {tier: WRONG * len(own) for tier, own in judged.items()}
-    return Evidence(measurements, claims, list(count_papers(papers, measurements, claims)), expected)
-
-
-def keep_best(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
-    """Of the rows of one number or claim, the one with a verdict, and of these the one with most seeds, the last if
-    several have as many."""
-    known = rows["verdict"].isin([*MEASURED, *COUNTED, *DECIDED, *ORDERS, NumberVerdict.FITTED, ClaimVerdict.NOT_TUNED])
-    seeds = pd.to_numeric(rows["seeds"], errors="coerce").fillna(0)
-    ranked = rows.assign(_known=known, _seeds=seeds).sort_values(["_known", "_seeds"], kind="stable")
-    kept = ranked.fillna(dict.fromkeys(key, "")).drop_duplicates(key, keep="last").index
-    return rows.loc[sorted(kept)]
-
-
-def count_papers(papers: list[str], measurements: list[Measurement], claims: pd.DataFrame) -> Iterator[PaperEvidence]:
-    """What is counted of each paper."""
-    table = pd.DataFrame(measurements, columns=[field.name for field in fields(Measurement)])
-    for paper in papers:
-        own, said = table[table["paper"] == paper], claims[claims["paper"] == paper]
-        yield PaperEvidence(
-            paper,
-            said[said["primary"].ne("")],
-            own["verdict"].value_counts().to_dict(),
-            count_standing(own),
-            own.loc[own["verdict"].isin(MEASURED), "settings"].value_counts().to_dict(),
-            {tier: said.loc[said["tier"].eq(tier), "verdict"].value_counts().to_dict() for tier in Tier},
-        )

@@ -17,7 +17,18 @@ from despur.orchestration import artifact_files, experiments
 
 CLAIM, COMPARISON = "claim", "comparison"  # kinds of rows
 KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]
-TEXTS = ("by_seed", "collapsed", "would_decide", "threefold", "settings", "choices", "runs", "measured", "reason")
+TEXTS = (
+    "by_seed",
+    "collapsed",
+    "would_decide",
+    "if_normal",
+    "threefold",
+    "settings",
+    "choices",
+    "runs",
+    "measured",
+    "reason",
+)
 WORDS = (
     "data",
     "advice",

@@ -41,6 +41,14 @@ DECIDED = (ClaimVerdict.HOLDS, ClaimVerdict.FAILS, ClaimVerdict.UNDECIDED)  # wh
 ORDERS = (ClaimVerdict.SEEN, ClaimVerdict.OPPOSITE, ClaimVerdict.NOT_SEEN)  # what other data can give
 
 
+class ChoiceVerdict(StrEnum):
+    """On a setting that a paper leaves open."""
+
+    SUPPORTED = "supported"
+    NOT_SUPPORTED = "not supported"
+    NOT_TRIED = "not tried"
+
+
 class Printed(StrEnum):
     """What a paper's own printed numbers say of its claim."""
 

@@ -18,6 +18,7 @@ from despur.evidence.numbers.choices import judge_choice, list_tried, read_choic
 from despur.evidence.runs.run_files import is_record
 from despur.evidence.runs.sources import NOT_SHOWN, Sources, attach_sources, explain_records, find_sources
 from despur.evidence.statistics.contrasts import SEEDS
+from despur.evidence.verdicts import ChoiceVerdict
 from despur.orchestration import configuration, matrix
 from despur.orchestration.artifact_files import TABLE, find_module, list_artifacts, list_outputs, list_run_inputs
 from despur.orchestration.experiments import (
@@ -110,7 +111,7 @@ def write_choices(config: Mapping[str, Any], sources: Sources, file: Path) -> No
             row = {"paper": paper, "choice": choice.name, "source": choice.source, "tried": " ".join(tried)}
             rows.append(row | {"hours": count_hours(sources.where[key] for key in tried)} | judged)
     table = pd.DataFrame(rows, columns=["paper", "choice", "source", "tried", "hours", *CHOICE_COLUMNS])
-    write_csv(file, table.fillna({"verdict": "not tried"}))
+    write_csv(file, table.fillna({"verdict": ChoiceVerdict.NOT_TRIED}))
 
 
 def measure_numbers(config: Mapping[str, Any], paper: str, sources: Sources) -> pd.DataFrame:

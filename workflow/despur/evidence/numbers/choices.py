@@ -16,7 +16,7 @@ from despur.evidence.numbers.verdicts import POINTS, TOLERANCES
 from despur.evidence.runs.sources import Sources
 from despur.evidence.statistics.contrasts import INTERVAL, SEEDS, Contrast
 from despur.evidence.statistics.equivalence import measure_difference
-from despur.evidence.verdicts import MEASURED, NumberVerdict
+from despur.evidence.verdicts import MEASURED, ChoiceVerdict, NumberVerdict
 from despur.specs.declarations import list_components
 from despur.specs.names import join, parse
 from despur.specs.resolution import resolve
@@ -102,7 +102,7 @@ def judge_choice(before: pd.DataFrame, chosen: pd.DataFrame) -> dict[str, Any]:
     both = both[open_before & both["verdict_chosen"].isin(MEASURED) & both["unit"].isin(POINTS)]
     seeds = min((len(text.split()) for name in ("by_seed", "by_seed_chosen") for text in both[name]), default=0)
     if seeds < SEEDS:
-        return {"verdict": "not tried", "numbers": len(both)}
+        return {"verdict": ChoiceVerdict.NOT_TRIED, "numbers": len(both)}
     own, under = (
         np.array([[float(value) for value in text.split()[:seeds]] for text in both[name]])
         for name in ("by_seed", "by_seed_chosen")
@@ -114,7 +114,7 @@ def judge_choice(before: pd.DataFrame, chosen: pd.DataFrame) -> dict[str, Any]:
     beyond = both["verdict_chosen"].eq(NumberVerdict.BEYOND_5).any()
     supported = bool(moved.holds()) and bool(remaining.is_within(TOLERANCES[1])) and not beyond
     return {
-        "verdict": "supported" if supported else "not supported",
+        "verdict": ChoiceVerdict.SUPPORTED if supported else ChoiceVerdict.NOT_SUPPORTED,
         "numbers": len(both),
         "seeds": seeds,
         "moved": describe_interval(float(moved.estimate), float(moved.half_width(INTERVAL))),

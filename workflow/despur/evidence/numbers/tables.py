@@ -39,7 +39,17 @@ COLUMNS = [
 ]
 
 
-TEXTS = ("verdict", "would_decide", "threefold", "settings", "choices", "runs", "measured", "reason")  # even if empty
+TEXTS = (
+    "verdict",
+    "would_decide",
+    "if_normal",
+    "threefold",
+    "settings",
+    "choices",
+    "runs",
+    "measured",
+    "reason",
+)  # even if empty
 
 
 def compare(

@@ -3,7 +3,8 @@
 Tolerances are points of percentages; of all other units (counts, ratios, hours, values), percent of the printed number.
 The whole interval of the difference decides (despur/evidence/statistics/equivalence.py); so few or noisy seeds are
 *not known*, and never agree. Where no deviation is printed, the question is whether our mean equals the printed number,
-taken as fixed; ``threefold`` is the verdict if the paper's seeds vary three times as much as ours."""
+taken as fixed. ``if_normal`` is the verdict of the 90 % interval, ``threefold`` is the verdict if the paper's seeds
+vary three times as much as ours."""
 
 import math
 from functools import partial
@@ -24,6 +25,7 @@ POINTS = (
     "pp",
     "fraction",
 )  # units in which a tolerance is in points; of others, percent of the printed number
+NORMAL = 0.05  # one-sided: of the 90 % interval, by which verdicts are wrong in 5 % if seeds are normal
 MANY = 100  # more seeds than this are no advice
 COLUMNS = [  # what judging adds to a row
     "difference",
@@ -31,6 +33,7 @@ COLUMNS = [  # what judging adds to a row
     "high",
     "verdict",
     "would_decide",
+    "if_normal",
     "threefold",
     "p_within_2",
     "p_within_5",
@@ -67,6 +70,7 @@ def judge_values(
     half = float(found.half_width(INTERVAL)) / scale
     row |= {"low": row["difference"] - half, "high": row["difference"] + half}
     row |= {"verdict": decide(found), "would_decide": what_would_decide(found)} | find_p_values(found)
+    row["if_normal"] = decide(found, NORMAL)
     return row | {"threefold": decide(assume_deviation(found, printed_seeds)) if printed_std is None else ""}
 
 

@@ -35,6 +35,7 @@ COLUMNS = [
     "collapsed",
     "difference",
     "would_decide",
+    "if_normal",
     "threefold",
     *P_VALUES.values(),
     "settings",
