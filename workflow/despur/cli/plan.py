@@ -33,8 +33,8 @@ def format_row(name: str, jobs: set[ResultPath], artifacts: int, device: str, wi
     gpus = 0 if device == "cpu" else math.inf
     memory = max((resources.estimate_resources(result, gpus=gpus)["mem_mb"] for result in jobs), default=0) / 1000
     return Row(
-        f"{name:<{width}}{count:>8,}{len(training):>10,}{hours[0]:>16,.1f}{hours[1]:>13,.1f}{disk:>10,.1f}{longest:>12,.1f}"
-        f"{memory:>13,.1f}",
+        f"{name:<{width}}{count:>8,}{len(training):>10,}{hours[0]:>16,.1f}{hours[1]:>13,.1f}{disk:>10,.1f}"
+        f"{longest:>12,.1f}{memory:>13,.1f}",
         "cost",
         name=name,
         jobs=count,

@@ -101,8 +101,8 @@ def explain_shortage(error: Exception) -> str:
     first = str(error).partition("\n")[0]
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM or re.search(NO_MEMORY, first):
         return f"not enough memory ({first or 'of this process'}). Run it again with more: it goes on where it was"
-    if getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE):
-        return f"{error.strerror}. Run it again where more may be open (ulimit -n): it goes on where it was"  # type: ignore[attr-defined]
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return f"{error.strerror}. Run it again where more may be open (ulimit -n): it goes on where it was"
     return ""
 
 
