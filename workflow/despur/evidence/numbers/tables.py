@@ -77,16 +77,19 @@ def compare(
         mine = at_settings(here[(here["group"] == "") & (here["metric"] == number.metric)], number.setting)
         for (data, substitute), part in mine.groupby(["data", "substitute"], sort=False):
             changes = others.get((number.dataset, number.method, data), {})
+            if substitute:  # nothing is compared: every seed counts
+                part = part.drop(columns="collapsed", errors="ignore")
             row = describe_values(part, 100.0) | {"data": str(data)}
-            if row["seeds"] and not (refused := refuse_number(number, part, str(data), bool(substitute), changes)):
+            refused = refuse_number(number, part, str(data), bool(substitute), changes)
+            if row["seeds"] and not refused:
                 shares = at_settings(here[(here["group"] == "") | (here["metric"] == "accuracy")], number.setting)
                 runs = pd.concat([shares, here[here["metric"] == "samples"]])
                 noise = sample_variance(number, runs[runs["data"] == data], str(data), resamples)
                 std = None if pd.isna(number.std) else float(number.std)
                 kept = 100 * keep_sound(part).to_numpy(float)
                 row |= judge_values(kept, number.mean, std, reported_seeds, noise, rounding[number.metric])
-            elif row["seeds"]:
-                row |= refused
+            elif "verdict" not in row:
+                row |= refused or {"verdict": NumberVerdict.NOT_COMPARED, "reason": "every seed collapsed"}
             rows.append(base | row | describe_origin(number, part, bool(substitute)))
         if not len(mine):
             rows.append(base | {"seeds": 0, "verdict": NumberVerdict.NOT_RUN})
