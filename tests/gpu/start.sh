@@ -13,7 +13,6 @@ git_folder=.git && [ -e .git ] || git_folder=.gpu/commit
 git clone -q "$git_folder" "$tools/checkout" && cd "$tools/checkout" # whatever results the checkout has, they stay
 command -v python > /dev/null || { ln -s "$(command -v python3)" "$tools/python" && export PATH="$tools:$PATH"; }
 export PYTHONPATH="$PWD/workflow:$tools/site${PYTHONPATH:+:$PYTHONPATH}" PYTHONUNBUFFERED=1 DEVICE
-export CUDA_DEVICE_MAX_CONNECTIONS=8
 python - <<'END'
 import os, sys, torch
 print(f"Python {sys.version.split()[0]}, torch {torch.__version__}, CUDA {torch.version.cuda}", flush=True)
