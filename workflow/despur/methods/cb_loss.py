@@ -7,19 +7,12 @@ from torch import nn
 
 from despur.methods.base import GradientMethod, Losses
 from despur.methods.families.balanced import number_groups
-from despur.specs.hyperparameters import sgd
+from despur.specs.hyperparameters import SUBPOPBENCH, as_erm
 from despur.specs.settings import choice, float_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(
-        learning_rate=1e-3,
-        momentum=0.9,
-        weight_decay=5e-4,
-        batch_size=32,
-        epochs=100,
-        source="the same for all methods in SubpopBench, tuned; here as ERM",
-    ),
+    **as_erm(SUBPOPBENCH),
     "weighting": choice(
         "effective",
         "Cui et al., Sec. 3; inverse: one over the size; square_root: one over its root",

@@ -12,21 +12,14 @@ from despur.methods.cb_loss import CBLoss, weigh_groups
 from despur.methods.families.balanced import number_groups
 from despur.methods.families.embeddings import Unchanged
 from despur.samplers.domains import balanced
-from despur.specs.hyperparameters import on_stage1, sgd
+from despur.specs.hyperparameters import as_erm, on_stage1
 from despur.specs.settings import choice, component, without
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 SETTINGS = {
     **without(
-        sgd(
-            learning_rate=1e-3,
-            momentum=0.9,
-            weight_decay=5e-4,
-            batch_size=32,
-            epochs=10,
-            source="Kang et al.: 10 epochs; the rest is tuned in SubpopBench, here as ERM",
-        ),
+        as_erm("Kang et al.: 10 epochs; the rest is tuned in SubpopBench, here as ERM", epochs=10),
         "encoder",
     ),
     **on_stage1("erm", "last", "Kang et al., Sec. 4: trained without balance"),

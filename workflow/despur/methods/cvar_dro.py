@@ -6,19 +6,12 @@ import torch
 from torch import Tensor, nn
 
 from despur.methods.base import GradientMethod, Losses
-from despur.specs.hyperparameters import sgd
+from despur.specs.hyperparameters import as_erm
 from despur.specs.settings import float_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(
-        learning_rate=1e-3,
-        momentum=0.9,
-        weight_decay=5e-4,
-        batch_size=32,
-        epochs=100,
-        source="App. E.2.5 (CMNIST*): as JTT",
-    ),
+    **as_erm("App. E.2.5 (CMNIST*): as JTT"),
     "alpha": float_(0.1, "App. E.2.5: share of a mini-batch that counts", above=0, at_most=1),
 }
 

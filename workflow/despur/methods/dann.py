@@ -11,23 +11,13 @@ from torch import nn
 from despur.losses.adversarial import ramp, reverse_gradient
 from despur.methods.base import Losses
 from despur.methods.families.domain_batches import DomainMethod
-from despur.specs.hyperparameters import sgd
-from despur.specs.settings import choice, component, float_, int_
+from despur.specs.hyperparameters import as_erm, inferred_domains
+from despur.specs.settings import choice, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(
-        learning_rate=1e-3,
-        momentum=0.9,
-        weight_decay=5e-4,
-        batch_size=32,
-        epochs=100,
-        source="App. E.2.5: as JTT; A.2 states none",
-    ),
-    "groups": component("inference", "predictions", "App. A.2: the stage-1 model's predicted class"),
-    "domain": choice(
-        "attribute", "App. A.2: the stage-1 prediction; majority: whether it is right", "attribute", "majority"
-    ),
+    **as_erm("App. E.2.5: as JTT; A.2 states none"),
+    **inferred_domains(),
     "weight": float_(1.0, "Ganin et al.: strength of the reversed gradient at the end of training", at_least=0),
     "ramp": float_(
         10.0, "Ganin et al.: gamma; strength 2 / (1 + exp(-gamma p)) - 1 after a share p of training", above=0

@@ -4,19 +4,12 @@ import numpy as np
 from torch import nn
 
 from despur.methods.base import GradientMethod, Losses
-from despur.specs.hyperparameters import sgd
+from despur.specs.hyperparameters import SUBPOPBENCH, as_erm
 from despur.specs.settings import float_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(
-        learning_rate=1e-3,
-        momentum=0.9,
-        weight_decay=5e-4,
-        batch_size=32,
-        epochs=100,
-        source="the same for all methods in SubpopBench, tuned; here as ERM",
-    ),
+    **as_erm(SUBPOPBENCH),
     "gamma": float_(2.0, "Lin et al., Sec. 3.2: works best; SubpopBench: 1. 0 is cross-entropy", at_least=0),
 }
 

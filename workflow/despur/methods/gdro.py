@@ -13,20 +13,13 @@ from despur.losses.groups import group_means
 from despur.methods.base import GradientMethod, Losses
 from despur.methods.families.balanced import number_groups
 from despur.samplers.domains import draw_batches
-from despur.specs.hyperparameters import sgd
+from despur.specs.hyperparameters import as_erm
 from despur.specs.settings import choice, component, float_
 from despur.storage.store import Array
 
 REVISION = 2  # the adjustment counts for groups without samples in a batch, too
 SETTINGS = {
-    **sgd(
-        learning_rate=1e-3,
-        momentum=0.9,
-        weight_decay=5e-4,
-        batch_size=32,
-        epochs=100,
-        source="App. E.2.5 (CMNIST*): as JTT",
-    ),
+    **as_erm("App. E.2.5 (CMNIST*): as JTT"),
     "groups": component("inference", "oracle", "Sec. 5.1: an oracle"),
     "step_size": float_(0.01, "released code of Group DRO: exponentiated gradient step", above=0),
     "adjustment": float_(0.0, "App. E.2.5: C = 0", at_least=0),

@@ -4,19 +4,12 @@ each class."""
 from typing import Any
 
 from despur.methods.gdro import GroupDRO
-from despur.specs.hyperparameters import sgd
+from despur.specs.hyperparameters import as_erm
 from despur.specs.settings import choice, component, float_
 
 REVISION = 2  # the adjustment counts for groups without samples in a batch, too
 SETTINGS = {
-    **sgd(
-        learning_rate=1e-3,
-        momentum=0.9,
-        weight_decay=5e-4,
-        batch_size=32,
-        epochs=100,
-        source="App. E.2.5 (CMNIST*); batch: as JTT",
-    ),
+    **as_erm("App. E.2.5 (CMNIST*); batch: as JTT"),
     "groups": component("inference", "george", "Sohoni et al. 2020, Sec. 4: UMAP and Gaussian mixtures"),
     "step_size": float_(0.01, "released code of GEORGE", above=0),
     "adjustment": float_(0.0, "released code of GEORGE on MNIST", at_least=0),

@@ -9,19 +9,12 @@ import numpy as np
 from despur.losses.invariance import annealed, irm
 from despur.methods.base import Losses
 from despur.methods.families.domain_batches import DomainMethod
-from despur.specs.hyperparameters import sgd
+from despur.specs.hyperparameters import as_erm
 from despur.specs.settings import choice, component, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(
-        learning_rate=1e-2,
-        momentum=0.9,
-        weight_decay=1e-3,
-        batch_size=32,
-        epochs=100,
-        source="App. E.2.5 (CMNIST*); batch: as JTT",
-    ),
+    **as_erm("App. E.2.5 (CMNIST*); batch: as JTT", learning_rate=1e-2, weight_decay=1e-3),
     "groups": component("inference", "oracle", "EIIL infers them"),
     "penalty_weight": float_(100.0, "App. E.2.5: of IRM's penalty", at_least=0),
     "penalty": choice(

@@ -5,14 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from despur.methods.base import GradientMethod
-from despur.specs.hyperparameters import sgd
+from despur.specs.hyperparameters import as_erm
 from despur.specs.settings import choice, component, float_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(
-        learning_rate=1e-3, momentum=0.9, weight_decay=5e-4, batch_size=32, epochs=100, source="App. E.2.5 (CMNIST*)"
-    ),
+    **as_erm("App. E.2.5 (CMNIST*)"),
     "groups": component("inference", "predictions", "App. E.2.5: the stage-1 model's outputs"),
     "upsampling": choice(
         "cells",

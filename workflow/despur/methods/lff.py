@@ -7,20 +7,13 @@ from torch import Tensor, nn
 
 from despur.compute.transfer import to_device
 from despur.methods.base import GradientMethod, Losses
-from despur.specs.hyperparameters import sgd
+from despur.specs.hyperparameters import as_erm
 from despur.specs.settings import choice, float_
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(
-        learning_rate=1e-3,
-        momentum=0.9,
-        weight_decay=5e-4,
-        batch_size=32,
-        epochs=100,
-        source="App. E.2.5 (CMNIST*): as JTT",
-    ),
+    **as_erm("App. E.2.5 (CMNIST*): as JTT"),
     "q": float_(0.7, "App. E.2.5: 0 would be cross-entropy, 1 is the mean absolute error", above=0, at_most=1),
     "gce": choice(
         "paper", "Nam et al., Sec. 3: (1 - p^q) / q; released code: q times that gradient", "paper", "released"

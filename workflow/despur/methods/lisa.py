@@ -6,19 +6,12 @@ import torch
 
 from despur.methods.base import GradientMethod, Losses
 from despur.methods.families.mixing import mixed_loss
-from despur.specs.hyperparameters import sgd
+from despur.specs.hyperparameters import SUBPOPBENCH, as_erm
 from despur.specs.settings import component, float_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(
-        learning_rate=1e-3,
-        momentum=0.9,
-        weight_decay=5e-4,
-        batch_size=32,
-        epochs=100,
-        source="the same for all methods in SubpopBench, tuned; here as ERM",
-    ),
+    **as_erm(SUBPOPBENCH),
     "groups": component("inference", "oracle", "Yao et al., Sec. 3: known domains"),
     "alpha": float_(2.0, "released code, SubpopBench: shares are Beta(alpha, alpha)", above=0),
     "same_class": float_(

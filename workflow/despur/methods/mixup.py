@@ -6,19 +6,12 @@ import torch
 from despur.compute.transfer import to_device
 from despur.methods.base import GradientMethod, Losses
 from despur.methods.families.mixing import mixed_loss
-from despur.specs.hyperparameters import sgd
+from despur.specs.hyperparameters import SUBPOPBENCH, as_erm
 from despur.specs.settings import float_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(
-        learning_rate=1e-3,
-        momentum=0.9,
-        weight_decay=5e-4,
-        batch_size=32,
-        epochs=100,
-        source="the same for all methods in SubpopBench, tuned; here as ERM",
-    ),
+    **as_erm(SUBPOPBENCH),
     "alpha": float_(0.2, "SubpopBench; Zhang et al.: .1 to .4 on ImageNet. Shares are Beta(alpha, alpha)", above=0),
 }
 

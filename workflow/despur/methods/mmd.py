@@ -9,23 +9,13 @@ from torch import Tensor, nn
 from despur.losses.discrepancy import mmd
 from despur.methods.base import Losses
 from despur.methods.families.domain_batches import DomainMethod
-from despur.specs.hyperparameters import sgd
-from despur.specs.settings import choice, component, float_, int_
+from despur.specs.hyperparameters import as_erm, inferred_domains
+from despur.specs.settings import choice, float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(
-        learning_rate=1e-3,
-        momentum=0.9,
-        weight_decay=5e-4,
-        batch_size=32,
-        epochs=100,
-        source="App. E.2.5: as JTT; A.2 does not run it",
-    ),
-    "groups": component("inference", "predictions", "App. A.2: the stage-1 model's predicted class"),
-    "domain": choice(
-        "attribute", "App. A.2: the stage-1 prediction; majority: whether it is right", "attribute", "majority"
-    ),
+    **as_erm("App. E.2.5: as JTT; A.2 does not run it"),
+    **inferred_domains(),
     "weight": float_(1.0, "of the discrepancy, beside cross-entropy: to be tuned", at_least=0),
     "kernels": int_(5, "RBF kernels, bandwidths at powers of two around the median distance", at_least=1),
     "sampler": choice("shuffled", "as dann; balanced: each domain equally often", "shuffled", "balanced"),

@@ -9,19 +9,12 @@ import numpy as np
 from despur.methods.base import GradientMethod
 from despur.methods.families.balanced import number_groups
 from despur.samplers.domains import balanced
-from despur.specs.hyperparameters import sgd
+from despur.specs.hyperparameters import as_erm
 from despur.specs.settings import component
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(
-        learning_rate=1e-3,
-        momentum=0.9,
-        weight_decay=1e-3,
-        batch_size=32,
-        epochs=100,
-        source="Idrissi et al. tune all; here as RWY",
-    ),
+    **as_erm("Idrissi et al. tune all; here as RWY", weight_decay=1e-3),
     "groups": component("inference", "oracle", "Idrissi et al., Sec. 2: known groups"),
 }
 

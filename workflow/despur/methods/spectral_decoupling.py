@@ -7,19 +7,12 @@ import numpy as np
 from torch import nn
 
 from despur.methods.base import GradientMethod, Losses
-from despur.specs.hyperparameters import sgd
+from despur.specs.hyperparameters import as_erm
 from despur.specs.settings import float_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **sgd(
-        learning_rate=1e-3,
-        momentum=0.9,
-        weight_decay=0.0,
-        batch_size=32,
-        epochs=100,
-        source="App. E.2.5 (CMNIST*): as JTT",
-    ),
+    **as_erm("App. E.2.5 (CMNIST*): as JTT", weight_decay=0.0),
     "lambda": float_(
         0.1, "Pezeshki et al. Fig. 2, a toy: to be tuned; their released Colored MNIST run has 2e-5", at_least=0
     ),

@@ -44,6 +44,26 @@ def sgd(
     }
 
 
+SUBPOPBENCH = "the same for all methods in SubpopBench, tuned; here as ERM"
+
+
+def as_erm(
+    source: str, learning_rate: float = 1e-3, weight_decay: float = 5e-4, epochs: int = 100
+) -> dict[str, Setting]:
+    """:func:`sgd` as Zhang et al. 2022 train ERM on CMNIST* (App. E.2.2), from which most methods differ little."""
+    return sgd(learning_rate, 0.9, weight_decay, epochs, source, batch_size=32)
+
+
+def inferred_domains() -> dict[str, Setting]:
+    """The domains of methods that read them from stage 1 (App. A.2 of Zhang et al. 2022)."""
+    return {
+        "groups": component("inference", "predictions", "App. A.2: the stage-1 model's predicted class"),
+        "domain": choice(
+            "attribute", "App. A.2: the stage-1 prediction; majority: whether it is right", "attribute", "majority"
+        ),
+    }
+
+
 def on_embeddings(source: str) -> dict[str, Setting]:
     """What methods share that train a small network on a foundation model's embeddings: no encoder to choose."""
     return {
