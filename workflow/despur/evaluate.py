@@ -11,6 +11,7 @@ test data."""
 import argparse
 import hashlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
 from typing import Any
@@ -43,14 +44,25 @@ from despur.storage.store import Array, Dataset, atomic, load_dataset, write_csv
 Known = dict[tuple[Any, ...], list[Row]]
 
 
+@dataclass(frozen=True)
+class RunOutputs:
+    """What the metrics of a run under one selection are computed from. ``outputs``: ``z`` and (with a head) ``logits``
+    of all samples; ``head``, the weight of a linear head (K,D), where the model has one. ``known``: rows of
+    representations that were measured before, by split and by what is the ``same`` for all heads on them; filled
+    here."""
+
+    dataset: Dataset
+    run: Run
+    outputs: dict[str, Array]
+    known: Known
+    same: tuple[Any, ...]
+
+
 def evaluate_run(
     dataset: Dataset, run: Run, outputs: dict[str, Array], resamples: int = 0, known: Known | None = None
 ) -> list[tuple[str, Row]]:
-    """All (split, row) of one run and selection. Probes where there are no logits, or where the data set says on how
-    many labels.
-
-    ``outputs``: ``z`` and (with a head) ``logits`` of all samples; ``head``, the weight of a linear head (K,D), where
-    the model has one. ``known``: what was found of representations, which many heads may share; filled here."""
+    """All (split, row) of one run and selection (RunOutputs). Probes where there are no logits, or where the data set
+    says on how many labels."""
     splits, tested = [split for split in dataset.splits if split != "unlabelled"], dataset.test_splits
     originals = dataset.table["original"].to_numpy()
     weights = {
@@ -59,29 +71,17 @@ def evaluate_run(
     }
     outputs = outputs | {name: outputs[name].astype(np.float32) for name in ("z", "logits") if name in outputs}
     same = (hashlib.sha256(outputs["z"].tobytes()).hexdigest(), run.data.name, run.seed, resamples)
-    known = {} if known is None else known
-    found = [
-        (split, row)
-        for split in splits
-        for row in evaluate_split(dataset, split, run, outputs, weights[split], known, same)
-    ]
+    evaluated = RunOutputs(dataset, run, outputs, {} if known is None else known, same)
+    rows = [(split, row) for split in splits for row in evaluate_split(evaluated, split, weights[split])]
     if probes.apply(dataset, outputs.get("logits")):
-        found += probes.probe_rows(dataset, outputs["z"], weights)
-    return found
+        rows += probes.probe_rows(dataset, outputs["z"], weights)
+    return rows
 
 
-def evaluate_split(
-    dataset: Dataset,
-    split: str,
-    run: Run,
-    outputs: dict[str, Array],
-    weights: Array,
-    known: Known,
-    same: tuple[Any, ...],
-) -> Iterator[Row]:
-    """Accuracies on a split; on a test split also what :func:`evaluate_test_split` and files of metrics
-    measure. ``known``: rows of representations, by split and by what is the ``same`` for all heads on them."""
-    rows, logits = dataset.rows(split), outputs.get("logits")
+def evaluate_split(evaluated: RunOutputs, split: str, weights: Array) -> Iterator[Row]:
+    """Accuracies on a split; on a test split also what :func:`evaluate_test_split` and files of metrics measure."""
+    dataset, logits = evaluated.dataset, evaluated.outputs.get("logits")
+    rows = dataset.rows(split)
     if logits is None:
         yield from count_samples(dataset, rows)
     else:
@@ -89,9 +89,9 @@ def evaluate_split(
     if split not in dataset.test_splits:
         return
     if logits is not None:
-        yield from evaluate_test_split(dataset, rows, run, outputs, weights, known, (split, *same))
+        yield from evaluate_test_split(evaluated, split, weights)
     for measure in load_measures():
-        yield from measure(dataset, rows, outputs, weights)
+        yield from measure(dataset, rows, evaluated.outputs, weights)
 
 
 @cache
@@ -100,19 +100,11 @@ def load_measures() -> list[Callable[..., Iterator[Row]]]:
     return [import_module(f"despur.metrics.{name}").measure for name in list_measures()]
 
 
-def evaluate_test_split(
-    dataset: Dataset,
-    rows: Array,
-    run: Run,
-    outputs: dict[str, Array],
-    weights: Array,
-    known: Known,
-    same: tuple[Any, ...],
-) -> Iterator[Row]:
+def evaluate_test_split(evaluated: RunOutputs, split: str, weights: Array) -> Iterator[Row]:
     """What is measured only on a split that does not select: nearest neighbors, where the method declares how many;
-    with a known attribute, all that compares its values. ``known``: rows of representations, by what is the ``same``
-    for all heads on them."""
-    z, logits = outputs["z"], outputs["logits"]
+    with a known attribute, all that compares its values."""
+    dataset, run, outputs, known = evaluated.dataset, evaluated.run, evaluated.outputs, evaluated.known
+    rows, z, logits, same = dataset.rows(split), outputs["z"], outputs["logits"], (split, *evaluated.same)
     if k := run.spec.settings.get("neighbours"):
         correct = predict_neighbors(dataset, rows, z, k) == dataset.y[rows]
         yield f"knn{k}_accuracy", "", mean(correct.astype(float), weights)

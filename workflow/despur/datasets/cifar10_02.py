@@ -23,15 +23,7 @@ SETTINGS = {
     )
 }
 
-# Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.
-PAPER_HYPERPARAMETERS = {
-    "contrastive_adapter": {
-        "anchor_fraction": 0.1,
-        "balance_anchors": True,
-        "num_negatives": 512,
-        "num_neighbors": 1024,
-    }
-}
+PAPER_HYPERPARAMETERS = read_declarations("datasets", "cifar10_001")["PAPER_HYPERPARAMETERS"]
 
 # Lu et al. 2020: 10,000 + 2,000 images; 10 x 556 are trained and selected on, together with CIFAR-10's 50,000.
 PUBLISHED_SIZES = {"train": 44_448, "val": 11_112, "test": 12_000}

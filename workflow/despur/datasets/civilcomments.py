@@ -50,26 +50,17 @@ PAPER_HYPERPARAMETERS = {
     # App. E.2.4; anchor_fraction, decay and clip: released code. The head's gradient is cleared at each step: kept
     # over an epoch, as the released code does, it would be most of the norm that is clipped, and the encoder would not
     # learn.
-    "cnc": {
-        "num_positives": 16,
-        "num_negatives": 16,
-        "temperature": 0.1,
-        "learning_rate": 1e-4,
-        "epochs": 10,
-        "accumulation": 128,
-        "anchor_fraction": 0.1,
-        "at_once": 1,
-    },
-    "supcon": {  # App. A.3: as cnc; the paper does not run it
-        "num_positives": 16,
-        "num_negatives": 16,
-        "temperature": 0.1,
-        "learning_rate": 1e-4,
-        "epochs": 10,
-        "accumulation": 128,
-        "anchor_fraction": 0.1,
-        "at_once": 1,
-    },
+    **for_each(  # supcon: App. A.3: as cnc; the paper does not run it
+        "cnc supcon",
+        num_positives=16,
+        num_negatives=16,
+        temperature=0.1,
+        learning_rate=1e-4,
+        epochs=10,
+        accumulation=128,
+        anchor_fraction=0.1,
+        at_once=1,
+    ),
     # Liu et al. 2021, released code; the factor as their text has it (in the code 1 + 6 times). Its stage 1 has T = 2
     # epochs (Table A.8: of 1, 2) of AdamW; no schedule or clipping is stated.
     "jtt": {
@@ -87,7 +78,7 @@ PAPER_HYPERPARAMETERS = {
     # Zhang & Re 2022: for these data nothing is stated. As the released code trains elsewhere on embeddings; of the
     # anchors a tenth an epoch, as on all its data but Waterbirds.
     **for_each(
-        "linear_probe dfr_probe wise_ft adapter",
+        {"linear_probe dfr_probe wise_ft adapter": {}, "contrastive_adapter": {"anchor_fraction": 0.1}},
         optimizer="sgd",
         learning_rate=1e-3,
         weight_decay=5e-5,
@@ -96,16 +87,6 @@ PAPER_HYPERPARAMETERS = {
         decay="none",
         clip=0,
     ),
-    "contrastive_adapter": {
-        "optimizer": "sgd",
-        "learning_rate": 1e-3,
-        "weight_decay": 5e-5,
-        "batch_size": 128,
-        "epochs": 100,
-        "decay": "none",
-        "clip": 0,
-        "anchor_fraction": 0.1,
-    },
 }
 
 PUBLISHED_SIZES = {"train": 269_038, "val": 45_180, "test": 133_782}  # Koh et al. 2021

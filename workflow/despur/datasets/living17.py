@@ -7,21 +7,13 @@ results/data."""
 from pathlib import Path
 
 from despur.datasets.sources import breeds
-from despur.specs.declarations import read_declarations
-from despur.specs.settings import Settings, int_
+from despur.specs.settings import Settings
 from despur.storage.store import Dataset
 
 REVISION = 2  # images are cut to the pixel where torchvision cuts them
-SETTINGS = {"size": int_(224, "released code: as CLIP sees images", at_least=32)}
-
-# Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.
-PAPER_HYPERPARAMETERS = {"contrastive_adapter": {"anchor_fraction": 0.1, "balance_anchors": True}}
+DECLARED_LIKE = "entity13"
 
 PUBLISHED_SIZES = {"test": 3_400}  # Russakovsky et al. 2015: 50 validation images of each of ImageNet's classes
-
-RAW = read_declarations("datasets", "entity13")["RAW"]
-BY_HAND = read_declarations("datasets", "entity13")["BY_HAND"]
-DOWNLOADS = read_declarations("datasets", "entity13")["DOWNLOADS"]
 
 CLASSES = 17  # Santurkar et al. 2020
 

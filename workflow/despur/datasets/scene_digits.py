@@ -20,8 +20,9 @@ from sklearn.datasets import load_digits
 from despur.compute.randomness import derive_generator
 from despur.datasets.sources import scenes
 from despur.datasets.sources.subsets import select_samples
+from despur.specs.declarations import read_declarations
 from despur.specs.selfsupervised_hyperparameters import NT_XENT
-from despur.specs.settings import Settings, bool_, choice, digit_classes, draw, float_, for_each, int_
+from despur.specs.settings import Settings, bool_, choice, digit_classes, draw, float_, for_each, int_, without
 from despur.storage.store import Array, Dataset
 
 SETTINGS = {
@@ -44,10 +45,7 @@ SETTINGS = {
         at_least=0,
     ),
     "copies": int_(3, "scenes of each training original: Waterbirds has 4,795 images; here, 700 originals", at_least=1),
-    "val_fraction": float_(0.15, "originals held out for selection", above=0, below=0.5),
-    "test_fraction": float_(0.25, "originals held out for testing", above=0, below=0.5),
-    "crop": choice("image", "as in cmnist", "image", "presentation", "centre"),
-    "test_crop": choice("centre", "as in cmnist", "centre", "random"),
+    **without(read_declarations("datasets", "colored_digits")["SETTINGS"], "p_corr", "colors", "minority", "draw"),
     "draw": draw("which random split and scenes"),
 }
 
@@ -198,7 +196,6 @@ def about(settings: Settings) -> dict[str, Any]:
         "attribute": "background",
         "select": "val",
         "headline": "test",
-        "selection": "worst_group_accuracy",
         "source": "sklearn.datasets.load_digits",
         "licence": "CC BY 4.0",
     }

@@ -39,26 +39,17 @@ PAPER_HYPERPARAMETERS = {
     "stage1/erm": {"weight_decay": 1.0},  # App. E.2.2: high
     # App. E.2.4. As on CMNIST*, the released code keeps the head's gradient over an epoch, of which the paper says
     # nothing.
-    "cnc": {
-        "num_positives": 17,
-        "num_negatives": 17,
-        "temperature": 0.1,
-        "learning_rate": 1e-4,
-        "weight_decay": 1e-3,
-        "epochs": 5,
-        "head_gradient": "accumulate",
-        "at_once": 1,
-    },
-    "supcon": {  # App. A.3: as cnc
-        "num_positives": 17,
-        "num_negatives": 17,
-        "temperature": 0.1,
-        "learning_rate": 1e-4,
-        "weight_decay": 1e-3,
-        "epochs": 5,
-        "head_gradient": "accumulate",
-        "at_once": 1,
-    },
+    **for_each(  # supcon: App. A.3: as cnc
+        "cnc supcon",
+        num_positives=17,
+        num_negatives=17,
+        temperature=0.1,
+        learning_rate=1e-4,
+        weight_decay=1e-3,
+        epochs=5,
+        head_gradient="accumulate",
+        at_once=1,
+    ),
     # Liu et al. 2021, released code, whose stage 1 has the same rate, decay and batch, and T = 60 epochs (Table A.8:
     # of 40, 50, 60). The factor as their text has it: a wrong sample occurs 100 times (in the released code 1 +
     # 100).

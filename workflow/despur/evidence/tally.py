@@ -12,23 +12,13 @@ from despur.evidence.claims.judging import COLUMNS as CLAIM_COLUMNS
 from despur.evidence.claims.judging import judge_claims
 from despur.evidence.numbers.counts import P_VALUES
 from despur.evidence.numbers.tables import COLUMNS as NUMBER_COLUMNS
+from despur.evidence.numbers.tables import TEXTS as NUMBER_TEXTS
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration import artifact_files, experiments
 
 CLAIM, COMPARISON = "claim", "comparison"  # kinds of rows
 KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]
-TEXTS = (
-    "by_seed",
-    "collapsed",
-    "would_decide",
-    "if_normal",
-    "threefold",
-    "settings",
-    "choices",
-    "runs",
-    "measured",
-    "reason",
-)
+TEXTS = ("by_seed", "collapsed", *(name for name in NUMBER_TEXTS if name != "verdict"))
 WORDS = (
     "data",
     "advice",

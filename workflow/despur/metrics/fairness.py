@@ -95,9 +95,9 @@ def nonlinear_leakage(
     about as strong as the linear one even in many dimensions."""
     if len(np.unique(train_a)) < 2:
         return np.full(() if weights is None else weights.shape[:-1], np.nan)
-    gamma, mean = 1 / max(float(train.var()) * train.shape[1], 1e-12), train.mean(axis=0)
+    gamma, center = 1 / max(float(train.var()) * train.shape[1], 1e-12), train.mean(axis=0)
     kernel = Nystroem(gamma=gamma, n_components=min(landmarks, len(train)), random_state=0).fit(train)
-    fitted, tested = (np.hstack([kernel.transform(x), np.sqrt(gamma) * (x - mean)]) for x in (train, test))
+    fitted, tested = (np.hstack([kernel.transform(x), np.sqrt(gamma) * (x - center)]) for x in (train, test))
     return leakage(fitted, train_a, tested, test_a, weights, strength=10)
 
 

@@ -15,6 +15,7 @@ PACKAGE = Path(__file__).parents[1]
 DECLARATIONS = {
     *(
         "SETTINGS",
+        "DECLARED_LIKE",  # another component of the kind, whose declarations count where the file has none
         "PAPER_HYPERPARAMETERS",
         "BASE",
         "READS_TRUE_GROUPS",
@@ -92,10 +93,8 @@ def read_declarations(kind: str, name: str) -> dict[str, Any]:
     what it varies."""
     tree = parse_file(find_component(kind, name))
     shared = (settings, hyperparameters, selfsupervised_hyperparameters)
-    known = {name: value for module in shared for name, value in vars(module).items()} | {
-        "read_declarations": read_declarations
-    }
-    found: dict[str, Any] = {"SETTINGS": {}}
+    functions = {name: value for module in shared for name, value in vars(module).items()}
+    declared: dict[str, Any] = {}
     for node in tree.body:
         if (
             isinstance(node, ast.Assign)
@@ -103,8 +102,9 @@ def read_declarations(kind: str, name: str) -> dict[str, Any]:
             and node.targets[0].id in DECLARATIONS
         ):
             code = compile(ast.Expression(node.value), f"{kind}/{name}.py", "eval")
-            found[node.targets[0].id] = eval(code, known)
-    return found
+            declared[node.targets[0].id] = eval(code, {**functions, "read_declarations": read_declarations})
+    like = read_declarations(kind, declared["DECLARED_LIKE"]) if "DECLARED_LIKE" in declared else {}
+    return {"SETTINGS": {}, **like, **declared}
 
 
 def read_constant(file: Path, name: str) -> Any:

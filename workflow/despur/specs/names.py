@@ -5,6 +5,7 @@ A value may be a list, ``0.2~0.4``. What a name means: see :mod:`despur.specs.re
 
 import difflib
 from collections.abc import Iterable
+from functools import cache
 
 from despur.specs.settings import SettingError
 
@@ -33,6 +34,13 @@ def parse(text: str) -> tuple[str, dict[str, list[str]]]:
             raise SettingError(f"{shown}: {key} is set twice")
         overrides[key] = value.split("~")
     return base, overrides
+
+
+@cache
+def drop_setting(name: str, key: str) -> str:
+    """A name without one of its settings: ``scene_digits+samples=0~100`` without ``samples`` is ``scene_digits``."""
+    base, overrides = parse(name)
+    return join(base, {other: "~".join(values) for other, values in overrides.items() if other != key})
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> SettingError:

@@ -19,6 +19,7 @@ from despur.storage.made_from import identify_raw, identify_weights
 # Declarations of the package that are not hashed: they are in the specification anyway, or do not change results.
 RESOLVED = {
     "SETTINGS",
+    "DECLARED_LIKE",
     "PAPER_HYPERPARAMETERS",
     "SEED_CHUNK",
     "RAW",

@@ -59,5 +59,4 @@ def about_colored(settings: dict[str, Any]) -> dict[str, Any]:
         "attribute": "color",
         "select": "val",
         "headline": "test",
-        "selection": "worst_group_accuracy",
     }

@@ -2,7 +2,7 @@
 data."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 
 import pandas as pd
 
@@ -13,14 +13,7 @@ from despur.papers.adapters.counted_numbers import bound_lipschitz_constant, fin
 from despur.papers.adapters.derived_metrics import MODELS
 from despur.papers.adapters.merged_tables import load_runs
 from despur.papers.adapters.method_names import FULL, IMAGES, LARGER
-from despur.specs.names import join, parse
-
-
-@cache
-def drop_samples(dataset: str) -> str:
-    """``scene_digits+samples=0~100`` -> ``scene_digits``: how many training samples there are is a column."""
-    base, own = parse(dataset)
-    return join(base, {key: "~".join(values) for key, values in own.items() if key != "samples"})
+from despur.specs.names import drop_setting, parse
 
 
 @cache
@@ -37,7 +30,7 @@ def load_sentence_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
         shares = add_shares(metrics, find_foundation_model_shares(artifact_runs))
         metrics = pd.concat([metrics, shares, bound_constant(metrics, artifact_runs)], ignore_index=True)
     table = pd.concat([metrics, measure_data(artifact_runs)], ignore_index=True)
-    return table.assign(used_dataset=table["used_dataset"].map(drop_samples))
+    return table.assign(used_dataset=table["used_dataset"].map(partial(drop_setting, key="samples")))
 
 
 def mark_main_models(metrics: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """The runs of a sweep with their settings, the selection among them, and the paper's names of what they measure."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -9,11 +9,12 @@ import pandas as pd
 
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.orchestration.experiments import ArtifactRun
-from despur.specs.names import join, parse
+from despur.specs.names import drop_setting, parse
 from despur.specs.resolution import resolve
 from despur.storage.finished_runs import list_bootstrap_columns
 
 SHARES = {"8 labels": "1%", "40 labels": "10%", "all labels": "100%"}  # domain_digits' names of the paper's shares
+without_sigma = partial(drop_setting, key="sigma")  # of the name of a data set: sigma is a column
 FRACTIONS = {"1%": 0.01, "10%": 0.1, "100%": 1.0}
 NUMBERS = ("temperature", "weight", "tau_alpha", "tau_beta", "tau_min", "projector_dim", "epochs")
 NAMES = ("discriminator", "projector", "negatives")
@@ -43,13 +44,6 @@ def read_settings(data: str, method: str) -> dict[str, Any]:
     numbers = {key: float(own.get(key, "nan")) for key in NUMBERS}
     sigma = resolve("datasets", data).points[0].settings.get("sigma", float("nan"))
     return {"sigma": sigma, **numbers, **{key: own.get(key, "") for key in NAMES}}
-
-
-@cache
-def without_sigma(dataset: str) -> str:
-    """``domain_digits+draw=seed+sigma=25~50`` -> ``domain_digits+draw=seed``."""
-    base, own = parse(dataset)
-    return join(base, {key: "~".join(values) for key, values in own.items() if key != "sigma"})
 
 
 def load_runs(

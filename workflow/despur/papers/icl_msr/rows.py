@@ -1,7 +1,7 @@
 """Metrics of this paper's runs under the paper's names."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pandas as pd
@@ -10,7 +10,7 @@ from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.runs.run_files import describe_machine, find_run, load_upstream
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
-from despur.specs.names import join, parse
+from despur.specs.names import drop_setting, parse
 from despur.specs.resolution import resolve
 
 METRICS = {"average_accuracy": "linear_top1", "top5_accuracy": "linear_top5", "knn5_accuracy": "knn5_top1"}
@@ -48,13 +48,6 @@ def read_settings(data: str, method: str) -> dict[str, Any]:
     }
 
 
-@cache
-def drop_train(dataset: str) -> str:
-    """``coco30+train=foreground`` -> ``coco30``: what training images show is a column."""
-    base, own = parse(dataset)
-    return join(base, {key: "~".join(values) for key, values in own.items() if key != "train"})
-
-
 def load_runs(
     artifact_runs: Sequence[ArtifactRun], read: Callable[[Sequence[ArtifactRun]], pd.DataFrame] = load_metrics
 ) -> pd.DataFrame:
@@ -67,7 +60,7 @@ def load_runs(
     columns = pd.DataFrame(
         [about[pair] for pair in zip(table["data"], table["method"], strict=True)], index=table.index
     )
-    table = table.assign(**columns, used_dataset=table["used_dataset"].map(drop_train))
+    table = table.assign(**columns, used_dataset=table["used_dataset"].map(partial(drop_setting, key="train")))
     if "metric" in table:
         table = table.assign(metric=table["metric"].replace(METRICS))
     once = [
