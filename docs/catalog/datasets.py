@@ -6,7 +6,7 @@ import numpy as np
 
 from catalog.components import format_settings
 from catalog.markdown import code, contents, escape, link_file, page, table
-from despur.cli.check import LICENCE, SOURCE, find_statement
+from despur.cli.check import find_statement
 from despur.cli.fetch import list_downloads
 from despur.orchestration.experiments import list_papers, load_experiments
 from despur.specs.declarations import find_component, list_components, read_declarations, read_docstring, summarize
@@ -59,8 +59,8 @@ def build_page(name: str) -> str:
     """All that the file of a data set says of it."""
     facts = [
         ["who can have it", describe_access(name)],
-        ["license", escape(find_statement(name, LICENCE))],
-        ["source", escape(find_statement(name, SOURCE))],
+        ["license", escape(find_statement(name, "LICENSE"))],
+        ["source", escape(find_statement(name, "SOURCE"))],
         ["papers", describe_papers(name)],
     ]
     parts = [

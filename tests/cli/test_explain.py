@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from despur.cli import data_checks
-from despur.cli.check import LICENCE, SOURCE, check, find_statement
+from despur.cli.check import check, find_statement
 from despur.cli.explain import explain
 from despur.cli.list import list_kind
 from despur.cli.unused import list_unused
@@ -118,10 +118,10 @@ def test_what_does_not_exist_is_refused(here, path):
 
 def test_raw_data_is_checked(here, monkeypatch):
     text = said(check("scene_digits"))
-    assert "scene_digits: right; 898 test, 540 val, 2,088 train" in text and "licence: CC BY 4.0" in text
+    assert "scene_digits: right; 898 test, 540 val, 2,088 train" in text and "license: CC BY 4.0" in text
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(here / "raw"))
     lines = check("waterbirds")
-    assert "licence: CUB-200-2011 and Places: non-commercial research" in next(lines) and "DESPUR_DATA_ROOT" in next(
+    assert "license: CUB-200-2011 and Places: non-commercial research" in next(lines) and "DESPUR_DATA_ROOT" in next(
         lines
     )
     with pytest.raises(InputError, match=r"waterbird_complete95_forest2water2\.tar\.gz"):
@@ -145,7 +145,7 @@ def test_data_that_a_model_represents_are_made_from_it_and_checked_by_what_it_re
 def test_a_check_downloads_nothing_and_says_how_to_get_the_files(here, monkeypatch):
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(here / "raw"))
     monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("a download"))
-    with pytest.raises(InputError, match=r"this check downloads nothing.*Put the four MNIST files of https://"):
+    with pytest.raises(InputError, match=r"this check downloads nothing.*put them there from https://"):
         list(check("cmnist"))
     assert not (here / "raw").exists()
 
@@ -166,9 +166,9 @@ def test_a_check_decodes_images_of_each_split(monkeypatch):
 
 
 @pytest.mark.parametrize("dataset", list_components("datasets"))
-def test_the_licence_of_a_data_set_is_known_without_its_files(dataset):
+def test_the_license_of_a_data_set_is_known_without_its_files(dataset):
     known = {"cifar10", "cifar100", "cifar10_001", "cifar10_02", "stl10"}  # whose authors state none
-    assert find_statement(dataset, LICENCE).startswith("not stated") == (dataset in known)
+    assert find_statement(dataset, "LICENSE").startswith("not stated") == (dataset in known)
 
 
 @pytest.mark.parametrize("dataset", list_components("datasets"))
@@ -184,7 +184,7 @@ def test_the_table_of_raw_files_has_the_data_sets_that_cannot_be_made_without(da
         lacking = True
     assert lacking == bool(needed)
     if needed and dataset != "bring_your_own":
-        assert find_statement(raw.base_name, SOURCE).startswith("http")
+        assert find_statement(raw.base_name, "SOURCE").startswith("http")
 
 
 def test_the_raw_data_of_a_configuration_is_looked_for_and_not_read(here, monkeypatch):

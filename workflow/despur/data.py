@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from despur.specs.declarations import find_component
 from despur.specs.paths import ResultPath, data_root
 from despur.specs.spec import Spec
 from despur.storage import raw_files
 from despur.storage.containers import Container
-from despur.storage.dataset_checks import build_dataset, find_source, validate
+from despur.storage.dataset_checks import build_dataset, validate
 from despur.storage.provenance import run_from_command_line
 from despur.storage.store import Dataset, load_dataset, save_dataset
 
@@ -28,7 +29,7 @@ def build(result: ResultPath, arguments: argparse.Namespace) -> None:
     for point in sweep.points:
         raw = raw_files.identify_files(point, arguments.data_root)
         dataset = (
-            validate(find_source(point), embed(result, point.source))
+            validate(find_component("datasets", point.base_name), embed(result, point.source))
             if point.source
             else build_dataset(point, arguments.data_root)
         )

@@ -1,16 +1,14 @@
 """``despur check waterbirds``: are the raw files of a data set here, and right? It downloads and writes
 nothing."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from unittest.mock import patch
 
 from despur.cli import data_checks, data_doubts
 from despur.cli.rows import Row
 from despur.orchestration import configuration, plan
-from despur.specs.declarations import PACKAGE, find_component, read_docstring
+from despur.specs.declarations import read_declarations, read_docstring
 from despur.specs.paths import ResultPath, data_root
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
@@ -19,9 +17,6 @@ from despur.storage import raw_files, weight_files
 from despur.storage.dataset_checks import build_dataset
 from despur.storage.pretrained import weights_root
 from despur.storage.store import InputError
-
-LICENCE = r"""licence"?[=:] ?"([^"]+)"""
-SOURCE = r"""(?:^SOURCE|^URL|"source")(?: = |: )"(http[^"]+)"""
 
 
 def check(dataset: str | None = None, configfile: Path | None = None) -> Iterator[str]:
@@ -66,7 +61,7 @@ class NeededData:
         if state not in ("missing", "download"):
             return line
         missing = ", ".join(pattern.split(" |")[0] for pattern in self.list_missing(root))
-        return f"{line}: {missing}; from {find_statement(self.name, SOURCE)}"
+        return f"{line}: {missing}; from {find_statement(self.name, 'SOURCE')}"
 
 
 def list_needed_data(configfile: Path) -> list[NeededData]:
@@ -122,19 +117,21 @@ def check_configured(configfile: Path) -> Iterator[str]:
 def check_dataset(name: str) -> Iterator[str]:
     """What a data set is and where its files come from; then that they are here and can be read."""
     sweep, root = resolve("datasets", name), data_root()
-    licence = find_statement(sweep.base_name, LICENCE)
-    yield f"{read_docstring('datasets', sweep.base_name)}\n\nlicence: {licence}"
+    yield f"{read_docstring('datasets', sweep.base_name)}\n\nlicense: {find_statement(sweep.base_name, 'LICENSE')}"
     yield f"looked for under {root.resolve()} (DESPUR_DATA_ROOT)"
     for point in sweep.points:
-        with patch("pooch.retrieve", side_effect=RuntimeError("this check downloads nothing; the run will")):
-            dataset = build_dataset(point.source or point, root)
-        if other := [*data_checks.compare_sizes(point.source or point, dataset)]:
-            source = find_statement(sweep.base_name, SOURCE)
+        raw, source = point.source or point, find_statement(sweep.base_name, "SOURCE")
+        missing = [pattern for pattern in raw_files.list_patterns(raw) if not raw_files.find_files(pattern, root)]
+        if missing and raw_files.is_downloaded(raw.base_name):
+            told = f"this check downloads nothing; the run will, or put them there from {source}"
+            raise InputError(f"{', '.join(missing)} are not under {root}: {told}")
+        dataset = build_dataset(raw, root)
+        if other := [*data_checks.compare_sizes(raw, dataset)]:
             raise InputError(f"{point.name}: {'; '.join(other)}. Parts are missing, or it is another version: {source}")
         data_checks.read_inputs(dataset)
         lists = (data_checks.list_missing_attributes, data_checks.list_missing_class_embeddings)
-        missing = [line for list_missing in lists for line in list_missing(dataset, sweep.base_name)]
-        gaps = [*data_checks.list_gaps(dataset), *missing, *data_doubts.list_doubts(dataset)]
+        lacking = [line for list_missing in lists for line in list_missing(dataset, sweep.base_name)]
+        gaps = [*data_checks.list_gaps(dataset), *lacking, *data_doubts.list_doubts(dataset)]
         samples = {split: len(dataset.rows(split)) for split in dataset.splits}
         sizes = ", ".join(f"{count:,} {split}" for split, count in samples.items())
         text = f"{point.name}: right; {sizes}; source: {dataset.about.get('source', 'not stated')}"
@@ -145,12 +142,6 @@ def check_dataset(name: str) -> Iterator[str]:
     yield from describe_weights(data_checks.list_methods(sweep.base_name))
 
 
-def find_statement(dataset: str, pattern: str) -> str:
-    """What the file of a data set, or of the source that it comes from, states; nothing is run."""
-    folder, text = PACKAGE / "datasets", find_component("datasets", dataset).read_text()
-    imported = re.findall(r"^from despur\.datasets(?:\.sources)?(?:\.| import )(\w+)", text, re.MULTILINE)
-    sources = [file for name in imported for file in (folder / "sources" / f"{name}.py", folder / f"{name}.py")]
-    for each in (text, *(file.read_text() for file in sources if file.exists())):
-        if match := re.search(pattern, each, re.MULTILINE):
-            return match[1]
-    return "not stated"
+def find_statement(dataset: str, name: str) -> str:
+    """The SOURCE or LICENSE that the file of a data set declares; nothing is run."""
+    return str(read_declarations("datasets", dataset).get(name, "not stated"))

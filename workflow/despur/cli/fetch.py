@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from despur.cli.check import LICENCE, SOURCE, check_dataset, find_statement, list_needed_data
+from despur.cli.check import check_dataset, find_statement, list_needed_data
 from despur.cli.rows import Row
 from despur.specs.declarations import list_components, read_declarations, read_docstring
 from despur.specs.names import parse, unknown
@@ -46,7 +46,9 @@ def find_kind(name: str) -> str:
 def list_downloads(kind: str, name: str) -> list[Download]:
     """What the file of a data set or encoder states; the address is its SOURCE where it states no other."""
     stated = read_declarations(kind, name).get("DOWNLOADS", ())
-    return [Download(**{"url": find_statement(name, SOURCE) if kind == "datasets" else "", **each}) for each in stated]
+    return [
+        Download(**{"url": find_statement(name, "SOURCE") if kind == "datasets" else "", **each}) for each in stated
+    ]
 
 
 def fetch_component(text: str, yes: bool) -> Iterator[str]:
@@ -63,7 +65,9 @@ def fetch_component(text: str, yes: bool) -> Iterator[str]:
     if not downloads:
         yield describe_nothing(kind, name, by_hand)
         return
-    yield from (describe(each, find_license(kind, name)) for each in missing)
+    yield from (
+        describe(each, find_statement(name, "LICENSE") if kind == "datasets" else "not stated") for each in missing
+    )
     if missing:
         confirm(f"download {len(missing)} files into {root.resolve()}?", yes)
     for each in missing:
@@ -80,11 +84,6 @@ def describe_nothing(kind: str, name: str, by_hand: str) -> str:
     if kind == "datasets" and name == "bring_your_own":
         return "these are your own files: docs/your_own_data.md"
     return f"{name} needs no download: it is bundled, or comes by itself when it is first used"
-
-
-def find_license(kind: str, name: str) -> str:
-    """The license that a data set's file states."""
-    return find_statement(name, LICENCE) if kind == "datasets" else "not stated"
 
 
 def describe(download: Download, license: str) -> Row:

@@ -51,6 +51,7 @@ DOWNLOADS = (  # WILDS's
 
 FOLDERS = ("amazon_v2.1", "amazon_v2.0")
 SOURCE = "https://wilds.stanford.edu/datasets/#amazon"
+LICENSE = "research purposes only"
 REMEDY = f"Get WILDS's Amazon ({SOURCE}) anew into amazon_v2.1/ in the folder that DESPUR_DATA_ROOT names"
 SPLITS = {
     "category_subpopulation": {0: "train", 1: "val", 2: "test"},
@@ -96,8 +97,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
             "headline": "test",
         },
         **{
-            "source": SOURCE,
-            "licence": "research purposes only",
             "sha256": {path.name: sha256(path), split_path.name: sha256(split_path)},
         },
     }

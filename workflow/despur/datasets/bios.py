@@ -51,6 +51,7 @@ DOWNLOADS = tuple(
 RAW_WITH = {"features=vectors": ("bios/train_cls.npy", "bios/dev_cls.npy", "bios/test_cls.npy")}
 
 SOURCE = "https://storage.googleapis.com/ai2i/nullspace/biasbios/"
+LICENSE = "Common Crawl; see De-Arteaga et al. 2019"
 VECTORS = "https://storage.googleapis.com/ai2i/nullspace/bert_encode_biasbios/"  # of the same texts: BERT's [CLS]
 PROFESSIONS = [
     *(
@@ -143,8 +144,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     about = {
         **{"input": "embedding", "classes": classes, "attributes": GENDERS, "attribute": "gender"},
         **{
-            "source": SOURCE,
-            "licence": "Common Crawl; see De-Arteaga et al. 2019",
             "sha256": embedding_files.sha256(*files),
         },
     }

@@ -28,6 +28,7 @@ PAPER_HYPERPARAMETERS = {
 
 LABELS_WITHHELD = "yours: nobody has said what may be passed on"
 
+LICENSE = "yours"
 RAW = ("bring_your_own/{name}.parquet | bring_your_own/{name}.npz",)
 
 
@@ -39,7 +40,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     about: dict[str, Any] = {
         "attribute": "a",
         "source": str(path.name),
-        "licence": "yours",
         "sha256": embedding_files.sha256(path),
     }
     # Of these two kinds of floats, pandas or parquet does not take all that follows.

@@ -108,6 +108,7 @@ DOWNLOADS = (  # the variant of WILDS: the lists as .csv
 FOLDERS = ("celeba", "celebA/data", "celebA", "CelebA", "celebA_v1.0")
 IMAGES = ("img_align_celeba/img_align_celeba", "img_align_celeba", "Img/img_align_celeba")  # Kaggle's is nested
 SOURCE = "https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html"
+LICENSE = "non-commercial research"
 REMEDY = (
     "Get list_attr_celeba, list_eval_partition (.txt or .csv) and img_align_celeba (aligned and cropped, "
     f"178x218) from {SOURCE} into "
@@ -174,8 +175,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "attributes": ["female", "male"],
         "select": "val",
         "headline": "test",
-        "source": SOURCE,
-        "licence": "non-commercial research",
         "sha256": {file.name: sha256(file) for file in (path, split_path)},
     }
     remedy = f"{path} lists it. {REMEDY}"

@@ -43,9 +43,10 @@ SPLITS = {
 }
 META = ("batches.meta", "5ff9c542aee3614f3951f8cda6e48888", "label_names")
 SOURCE = "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz"
+LICENSE = "not stated"
 REMEDY = f"Unpack {SOURCE} anew into the folder that DESPUR_DATA_ROOT names"
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """The given splits."""
-    return read_cifar(data_root / "cifar-10-batches-py", SPLITS, "labels", META, SOURCE, REMEDY)
+    return read_cifar(data_root / "cifar-10-batches-py", SPLITS, "labels", META, REMEDY)

@@ -57,6 +57,7 @@ DOWNLOADS = (
 )
 
 SOURCE = "https://github.com/modestyachts/CIFAR-10.1"
+LICENSE = "not stated"
 REMEDY = (
     f"Put cifar10.1_v6_data.npy and cifar10.1_v6_labels.npy of {SOURCE} into cifar-10.1/ in the folder that "
     "DESPUR_DATA_ROOT names"
@@ -82,4 +83,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     rows = per_class("cifar10_001/train", labels, settings["per_class"])
     rest = np.setdiff1d(np.arange(len(labels)), rows)
     parts = (images[rows], labels[rows]), (images[rest], labels[rest])
-    return join_sources(cifar10.build({}, data_root), "cifar10_001", "CIFAR-10.1", *parts, SOURCE)
+    return join_sources(
+        cifar10.build({}, data_root), "cifar10_001", "CIFAR-10.1", *parts, f"{cifar10.SOURCE}, {SOURCE}"
+    )

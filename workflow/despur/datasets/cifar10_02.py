@@ -46,6 +46,7 @@ DOWNLOADS = (
 )
 
 SOURCE = "https://github.com/modestyachts/cifar-10.2"
+LICENSE = "not stated"
 REMEDY = f"Put the two files of {SOURCE} into cifar-10.2/ in the folder that DESPUR_DATA_ROOT names"
 
 
@@ -65,4 +66,4 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     images, labels = read(data_root, "train")
     rows = per_class("cifar10_02/train", labels, settings["per_class"])
     first, parts = cifar10.build({}, data_root), ((images[rows], labels[rows]), read(data_root, "test"))
-    return join_sources(first, "cifar10_02", "CIFAR-10.2", *parts, SOURCE)
+    return join_sources(first, "cifar10_02", "CIFAR-10.2", *parts, f"{cifar10.SOURCE}, {SOURCE}")

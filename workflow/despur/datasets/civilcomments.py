@@ -95,6 +95,7 @@ RAW = ("civilcomments_v1.0/all_data_with_identities.csv",)
 
 CSV = "civilcomments_v1.0/all_data_with_identities.csv"
 SOURCE = "https://worksheets.codalab.org/rest/bundles/0x8cd3de0634154aeaad2ee6eb96723c6e/contents/blob/"
+LICENSE = "CC0"
 REMEDY = (
     f"Unpack {SOURCE} (WILDS's CivilComments) anew into civilcomments_v1.0/ in the folder that DESPUR_DATA_ROOT names"
 )
@@ -144,8 +145,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "groups": [f"{label}, {name}" for label in classes for name in IDENTITIES],
         "select": "val",
         "headline": "test",
-        "source": SOURCE,
-        "licence": "CC0",
         "sha256": {path.name: sha256(path)},
     }
     groups = np.concatenate([mentioned & (y == label)[:, None] for label in (0, 1)], axis=1)

@@ -64,7 +64,8 @@ RAW = (
 )
 DOWNLOADED = True
 
-URL = "https://ossci-datasets.s3.amazonaws.com/mnist/"
+SOURCE = "https://ossci-datasets.s3.amazonaws.com/mnist/"
+LICENSE = "CC BY-SA 3.0"
 SHA256 = {
     "train-images-idx3-ubyte.gz": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
     "train-labels-idx1-ubyte.gz": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
@@ -81,7 +82,7 @@ def read_idx(root: Path, name: str) -> Array:
     content = path.read_bytes()
     if hashlib.sha256(content).hexdigest() != SHA256[name]:
         raise InputError(
-            f"{path}: wrong checksum (corrupt or truncated; the file is kept). Move it away and download {URL}{name}"
+            f"{path}: wrong checksum (corrupt or truncated; the file is kept). Move it away and download {SOURCE}{name}"
         )
     raw = gzip.decompress(content)
     header = 4 + 4 * raw[3]
@@ -93,10 +94,10 @@ def _download(path: Path) -> None:
     import pooch
 
     try:
-        pooch.retrieve(URL + path.name, f"sha256:{SHA256[path.name]}", path.name, path.parent, progressbar=False)
+        pooch.retrieve(SOURCE + path.name, f"sha256:{SHA256[path.name]}", path.name, path.parent, progressbar=False)
     except Exception as error:
         raise InputError(
-            f"{path} is not there and could not be downloaded ({error}). Put the four MNIST files of {URL} into "
+            f"{path} is not there and could not be downloaded ({error}). Put the four MNIST files of {SOURCE} into "
             f"{path.parent}, or set DESPUR_DATA_ROOT to the folder that holds mnist/"
         ) from error
 
@@ -120,5 +121,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         np.concatenate([train, test]), coloring.rgb(settings["colors"])[a], settings["threshold"]
     )
     table = pd.DataFrame({"split": split, "y": y, "a": a, "original": np.arange(len(y)), "digit": digits})
-    about = {**coloring.about_colored(dict(settings)), "source": URL, "licence": "CC BY-SA 3.0", "sha256": SHA256}
+    about = {**coloring.about_colored(dict(settings)), "sha256": SHA256}
     return Dataset(coloring.resize(colored, 40), table, about)

@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 
 from despur.compute.randomness import derive_generator
-from despur.datasets.cmnist import SHA256, URL, read_idx
+from despur.datasets.cmnist import SHA256, read_idx
 from despur.datasets.sources.domain_coloring import about_domains, balanced, inks, paint
 from despur.samplers.labeled import label_ranks
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, draw, float_, int_
 from despur.storage.store import Dataset
+
+DECLARED_LIKE = "cmnist"
 
 SETTINGS = {
     "sigma": float_(
@@ -36,7 +38,6 @@ SETTINGS = {
 PAPER_HYPERPARAMETERS = {"*": {"encoder": "convnet"}}  # App. D; what each method runs with is its default
 
 RAW = read_declarations("datasets", "cmnist")["RAW"][:2]
-DOWNLOADED = True
 
 SIZES = {"train": 6930, "val": 1154, "test_id": 1154, "test_ood": 2310}  # App. E
 LABELS = {"1%": 69, "10%": 693, "100%": 6930}  # App. E
@@ -57,5 +58,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     table = pd.DataFrame(
         {"split": split, "y": y, "a": a, "original": original, "digit": digits[original], "label_rank": rank}
     )
-    about = {**about_domains(28, LABELS, settings), "source": URL, "licence": "CC BY-SA 3.0", "sha256": SHA256}
+    about = {**about_domains(28, LABELS, settings), "sha256": SHA256}
     return Dataset(colored, table, about)

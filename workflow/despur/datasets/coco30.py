@@ -86,6 +86,7 @@ CATEGORIES = [
     "zebra",
 ]
 SOURCE = "https://cocodataset.org"
+LICENSE = "CC BY 4.0"
 REMEDY = f"Get train2017, val2017 and their annotations from {SOURCE} into the folder coco that DESPUR_DATA_ROOT holds"
 
 
@@ -157,9 +158,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         return without_background(full[rows], masks | ~bare[rows][:, None, None])
 
     masks = Lazy((len(table), size, size), bool, lambda rows: box_masks(table.iloc[rows], size))
-    found = dataset(
-        Lazy(full.shape, np.uint8, make), table["split"], table["y"], CATEGORIES, source=SOURCE, licence="CC BY 4.0"
-    )
+    found = dataset(Lazy(full.shape, np.uint8, make), table["split"], table["y"], CATEGORIES)
     found.table["original"] = table.groupby("file").ngroup().to_numpy()
     found.masks = masks
     return found

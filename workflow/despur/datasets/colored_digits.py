@@ -59,6 +59,9 @@ PAPER_HYPERPARAMETERS = {
     "cim": {"epochs": 2},
 }
 
+SOURCE = "sklearn.datasets.load_digits"
+LICENSE = "CC BY 4.0"
+
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Training originals in one color each; validation and test originals in all five."""
@@ -81,5 +84,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     enlarged = coloring.resize(gray[..., None], 28)[..., 0]
     colored = coloring.colorize(enlarged[rows], coloring.rgb(settings["colors"])[a])
     table = pd.DataFrame({"split": split[rows], "y": y[rows], "a": a, "original": rows, "digit": digits.target[rows]})
-    about = {**coloring.about_colored(dict(settings)), "source": "sklearn.datasets.load_digits", "licence": "CC BY 4.0"}
+    about = {**coloring.about_colored(dict(settings))}
     return Dataset(coloring.resize(colored, 40), table, about)

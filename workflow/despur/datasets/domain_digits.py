@@ -34,6 +34,8 @@ PAPER_HYPERPARAMETERS = {
     "cl_dann": {"weight": 0.1},  # at 1 nothing is learned in so few steps
 }
 
+SOURCE = "sklearn.datasets.load_digits"
+LICENSE = "CC BY 4.0"
 SHARES = {"train": 0.6, "val": 0.1, "test_id": 0.1, "test_ood": 0.2}  # of the originals, as in cmnist_3v5
 RENDERINGS = {
     "val": 4,
@@ -93,5 +95,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         np.array(gray), inks(rng, table["a"].to_numpy(), settings["sigma"], settings["outside"]), settings["coloring"]
     )
     labels = {"8 labels": 8, "40 labels": 40, "all labels": int(train.sum())}
-    about = {**about_domains(size, labels, settings), "source": "sklearn.datasets.load_digits", "licence": "CC BY 4.0"}
+    about = {**about_domains(size, labels, settings)}
     return Dataset(colored, table, about)

@@ -35,6 +35,8 @@ DOWNLOADS = tuple(
     for name in ("class_hierarchy.txt", "dataset_class_info.json", "node_names.txt")
 )
 
+SOURCE = "https://github.com/MadryLab/BREEDS-Benchmarks/tree/master/imagenet_class_hierarchy/modified"
+LICENSE = read_declarations("datasets", "imagenet")["LICENSE"]
 CLASSES = 13  # Santurkar et al. 2020
 
 

@@ -36,6 +36,7 @@ DOWNLOADS = (  # WILDS's
 
 FOLDER = "fmow_v1.1"
 SOURCE = "https://worksheets.codalab.org/rest/bundles/0xaec91eb7c9d548ebb15e1b5e60f966ab/contents/blob/"
+LICENSE = "FMoW Challenge Public License"
 REMEDY = f"Unpack {SOURCE} (WILDS's FMoW) anew into {FOLDER}/ in the folder that DESPUR_DATA_ROOT names"
 YEARS = {"train": (0, 2013), "val": (2013, 2016), "test": (2016, 9999)}  # from, before
 OTHER = "Other"  # countries without a region: of no group
@@ -81,7 +82,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         },
         **{"classes": classes, "class_words": [name.replace("_", " ") for name in classes]},
         **{"attributes": regions, "attribute": "region", "groups": regions[:-1]},
-        **{"source": SOURCE, "licence": "FMoW Challenge Public License", "sha256": {path.name: sha256(path)}},
+        **{"sha256": {path.name: sha256(path)}},
     }
     files = [data_root / FOLDER / f"images/rgb_img_{row}.png" for row in rows]
     remedy = f"{path} lists it. {REMEDY}"

@@ -15,6 +15,8 @@ from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, component
 from despur.storage.store import Dataset, InputError
 
+DECLARED_LIKE = "hate_speech_tweets"
+
 SETTINGS = {
     "features": choice(
         "embedded", "Experiment 2: by a bi-GRU that is trained first; vectors: SPLIT.npy", "embedded", "vectors"
@@ -28,10 +30,6 @@ SETTINGS = {
 
 PAPER_HYPERPARAMETERS = {"*": read_declarations("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"]}
 
-LABELS_WITHHELD = "given on request only; see Huang et al. 2020"
-
-PUBLISHED_SIZES = {"train": 31e3, "val": 7e3, "test": 7e3}  # Shen et al. 2021, Experiment 2: rounded
-
 RAW = (
     "hate_speech/train.tsv",
     "hate_speech/valid.tsv",
@@ -40,7 +38,6 @@ RAW = (
     "hate_speech/valid.npy",
     "hate_speech/test.npy",
 )
-BY_HAND = read_declarations("datasets", "hate_speech_tweets")["BY_HAND"]
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

@@ -46,6 +46,7 @@ BY_HAND = (
 )
 
 SOURCE = "https://github.com/xiaoleihuang/Multilingual_Fairness_LREC"
+LICENSE = "on request; see Huang et al. 2020"
 OLDEST = 29  # years, of the younger group
 HARMLESS = {"0", "no", "neither", "normal"}  # Huang et al., released code
 
@@ -78,8 +79,6 @@ def tweets(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     about = {
         **{"classes": ["harmless", "hate"], "attributes": ["> 29", "<= 29"], "attribute": "age"},
         **{
-            "source": SOURCE,
-            "licence": "on request; see Huang et al. 2020",
             "sha256": embedding_files.sha256(*paths.values()),
         },
     }

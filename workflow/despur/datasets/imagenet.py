@@ -70,6 +70,7 @@ RAW_WITH = {"labels=published": ("imagenet_subsets/1percent.txt", "imagenet_subs
 
 ROOTS = ("imagenet", "ILSVRC2012", "ILSVRC/Data/CLS-LOC")
 SOURCE = "https://image-net.org/challenges/LSVRC/2012/"
+LICENSE = "ImageNet: non-commercial research"
 REMEDY = f"Get {SOURCE} and unpack it, with a folder for each class in train/ and in val/"
 DRAWN = "Get it from https://github.com/google-research/simclr/tree/master/imagenet_subsets, or use labels=drawn"
 
@@ -106,8 +107,7 @@ def build_with_paths(
     files, size = [*train, *test], settings["size"]
     inputs = image_files.images([path for path, _ in files], size, partial(squared, size=size), REMEDY)
     split = ["train"] * len(train) + ["test"] * len(test)
-    about = {"source": SOURCE, "licence": "ImageNet: non-commercial research"}
-    return dataset(inputs, split, [y for _, y in files], names, **about), [path for path, _ in train]
+    return dataset(inputs, split, [y for _, y in files], names), [path for path, _ in train]
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

@@ -37,6 +37,8 @@ PUBLISHED_SIZES = {"train": 126_689, "test": 5_000}  # of the synsets of Tian et
 
 RAW = ("{synsets}", *read_declarations("datasets", "imagenet")["RAW"])
 BY_HAND = read_declarations("datasets", "imagenet")["BY_HAND"]
+SOURCE = read_declarations("datasets", "imagenet")["SOURCE"]
+LICENSE = read_declarations("datasets", "imagenet")["LICENSE"]
 DOWNLOADS = (
     {
         "url": "https://raw.githubusercontent.com/HobbitLong/CMC/master/imagenet100.txt",

@@ -46,6 +46,8 @@ RAW_WITH = {
     "features=embedded": read_declarations("datasets", "imsitu_images")["RAW"],
 }
 BY_HAND = read_declarations("datasets", "imsitu_images")["BY_HAND"]
+SOURCE = read_declarations("datasets", "imsitu_images")["SOURCE"]
+LICENSE = read_declarations("datasets", "imsitu_images")["LICENSE"]
 PICKLES = {split: f"verb_full_{split.replace('dev', 'val')}_df.pickle" for split in SPLITS}
 
 

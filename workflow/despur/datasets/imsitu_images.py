@@ -53,6 +53,8 @@ BY_HAND = (
     "of single files is published"
 )
 
+SOURCE = "http://imsitu.org"
+LICENSE = "see imsitu.org"
 GENDERS = ["man", "woman"]  # in pickles 0 and 1
 SPLITS = ("train", "dev", "test")
 PICKLES = {split: f"imsitu_{split}_df.pkl" for split in SPLITS}
@@ -96,7 +98,7 @@ def photographs(
     )
     about = {
         **{"classes": classes, "attributes": GENDERS, "attribute": "gender"},
-        **{"source": "http://imsitu.org", "licence": "see imsitu.org", "sha256": embedding_files.sha256(*files)},
+        **{"sha256": embedding_files.sha256(*files)},
     }
     table = pd.DataFrame({"split": joined["split"], "y": y, "a": a, "image": joined["image"]})
     return table, about, np.concatenate(inputs) if pickled else None

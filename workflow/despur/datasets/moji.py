@@ -51,6 +51,7 @@ DOWNLOADS = tuple(
 )
 
 SOURCE = "https://storage.googleapis.com/ai2i/nullspace/deepmoji/"
+LICENSE = "derived from tweets; see Blodgett et al. 2016"
 FILES = {"pos_pos": (1, 1), "pos_neg": (1, 0), "neg_pos": (0, 1), "neg_neg": (0, 0)}  # file: sentiment, dialect
 
 
@@ -87,8 +88,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     about = {
         **{"input": "embedding", "classes": ["sad", "happy"], "attributes": ["SAE", "AAE"], "attribute": "dialect"},
         **{
-            "source": SOURCE,
-            "licence": "derived from tweets; see Blodgett et al. 2016",
             "sha256": embedding_files.sha256(*paths.values()),
         },
     }

@@ -108,6 +108,8 @@ PAPER_HYPERPARAMETERS = {
     "clusters": {"metric": "cosine", "algorithm": "kmeans"},
 }
 
+SOURCE = "sklearn.datasets.load_digits"
+LICENSE = "CC BY 4.0"
 SIDE = 40
 WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
@@ -196,6 +198,4 @@ def about(settings: Settings) -> dict[str, Any]:
         "attribute": "background",
         "select": "val",
         "headline": "test",
-        "source": "sklearn.datasets.load_digits",
-        "licence": "CC BY 4.0",
     }

@@ -19,6 +19,8 @@ from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, float_, int_, without
 from despur.storage.store import Dataset
 
+DECLARED_LIKE = "scene_digits"
+
 SETTINGS = {
     **without(read_declarations("datasets", "scene_digits")["SETTINGS"], "train", "foreground", "crop", "test_crop"),
     "class_share": float_(0.5, "Moji: balanced classes; 0: as it comes", at_least=0, below=1),

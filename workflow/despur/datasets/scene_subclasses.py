@@ -13,6 +13,8 @@ from despur.specs.declarations import read_declarations
 from despur.specs.settings import SettingError, Settings, float_, for_each, without
 from despur.storage.store import Dataset
 
+DECLARED_LIKE = "scene_digits"
+
 SETTINGS = {
     **without(read_declarations("datasets", "scene_digits")["SETTINGS"], "skew", "test", "train", "foreground"),
     "class_share": float_(0.0, "BREEDS: balanced, classes as they come", at_least=0, below=1),

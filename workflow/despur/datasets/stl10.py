@@ -52,6 +52,7 @@ MD5 = {
     "test_y.bin": "36f9794fa4beb8a2c72628de14fa638e",
 }
 SOURCE = "http://ai.stanford.edu/~acoates/stl10/stl10_binary.tar.gz"
+LICENSE = "not stated; from ImageNet"
 REMEDY = f"Unpack {SOURCE} anew into the folder that DESPUR_DATA_ROOT names"
 
 
@@ -86,8 +87,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         [split for split, _ in where],
         np.concatenate([y[split] for split in stored]),
         classes,
-        source=SOURCE,
-        licence="not stated; from ImageNet",
         md5=MD5,
     )
 

@@ -45,6 +45,7 @@ DOWNLOADS = (  # the checksum: as code of others states it
 CLASSES = 200  # Le & Yang 2015
 SIZE = 64
 SOURCE = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
+LICENSE = "ImageNet: non-commercial research"
 REMEDY = f"Unpack {SOURCE} anew into the folder that DESPUR_DATA_ROOT names"
 
 
@@ -91,6 +92,4 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         ["train"] * len(train) + ["test"] * len(test),
         [y for _, y in files],
         [named[synset] for synset in synsets],
-        source=SOURCE,
-        licence="ImageNet: non-commercial research",
     )

@@ -100,6 +100,7 @@ DOWNLOADS = (  # the address of the authors; no size or checksum published
 
 NAMES = ("waterbird_complete95_forest2water2", "waterbirds_v1.0", "cub/data/waterbird_complete95_forest2water2")
 SOURCE = "https://nlp.stanford.edu/data/dro/waterbird_complete95_forest2water2.tar.gz"
+LICENSE = "CUB-200-2011 and Places: non-commercial research"
 REMEDY = f"Unpack {SOURCE} (or WILDS's waterbirds_v1.0) anew into the folder that DESPUR_DATA_ROOT names"
 
 
@@ -139,8 +140,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "attributes": list(places.values()),
         "select": "val",
         "headline": "test",
-        "source": SOURCE,
-        "licence": "CUB-200-2011 and Places: non-commercial research",
         "sha256": {path.name: sha256(path)},
     }
     files = [path.parent / name for name in raw["img_filename"].iloc[kept]]

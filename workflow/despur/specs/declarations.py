@@ -26,6 +26,7 @@ DECLARATIONS = {
     *("RAW", "RAW_WITH", "DOWNLOADED"),  # of data sets: despur/storage/raw_files.py
     *("WEIGHTS", "WEIGHTS_WITH"),  # of encoders: despur/storage/weight_files.py
     *("DOWNLOADS", "BY_HAND"),  # of data sets and encoders: despur/storage/downloads.py
+    *("SOURCE", "LICENSE"),  # of data sets: where they come from, for about.json
     "PUBLISHED_SIZES",  # of data sets: what their splits hold, a number (a float is rounded) or one for each group
     "LABELS_WITHHELD",  # of data sets: why their license forbids to pass labels on (despur/cli/recording.py)
 }

@@ -2,32 +2,32 @@
 remedy."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
-from despur.specs.declarations import find_component
+from despur.specs.declarations import find_component, read_declarations
 from despur.specs.spec import Spec
 from despur.storage import raw_files
 from despur.storage.store import HELD_OUT, MISSING, Dataset, InputError, Lazy
 
+ORIGIN = {"source": "SOURCE", "licence": "LICENSE"}  # of about: declared in the data set's file
 COLUMNS = ("split", "y", "a", "original")
 ABOUT = ("classes", "attribute", "attributes", "select", "headline")
 MAY_LACK = {"y": ("unlabelled",), "a": ("train", "unlabelled")}  # splits in which a label may be missing (-1)
-ROWS = 10_000  # of the inputs that are looked at at once: they may lie on disk
+ROWS = 10_000  # inputs looked at at once: they may lie on disk
 
 
 def build_dataset(spec: Spec, data_root: Path) -> Dataset:
-    """What a data set's file builds, checked. An error names that file and the raw files."""
-    found = import_module(f"despur.datasets.{spec.base_name}").build(spec.settings, data_root)
-    files = raw_files.list_files(raw_files.list_patterns(spec), data_root)
-    return validate(", ".join(map(str, (find_source(spec), *files))), found)
-
-
-def find_source(spec: Spec) -> Path:
-    """A data set's file."""
-    return find_component("datasets", spec.base_name)
+    """What a data set's file builds and declares, checked. An error names that file and the raw files."""
+    dataset = import_module(f"despur.datasets.{spec.base_name}").build(spec.settings, data_root)
+    declared = read_declarations("datasets", spec.base_name)
+    patterns = raw_files.list_patterns(spec)
+    origin = {key: declared[name] for key, name in ORIGIN.items() if name in declared}
+    files = (find_component("datasets", spec.base_name), *raw_files.list_files(patterns, data_root))
+    return validate(", ".join(map(str, files)), replace(dataset, about=origin | dataset.about))
 
 
 def validate(source: Path | str, dataset: Dataset) -> Dataset:
@@ -93,10 +93,8 @@ def _check_missing_attributes(dataset: Dataset) -> Iterator[str]:
     lacking = split[(dataset.table["a"] == MISSING) & ~split.isin(MAY_LACK["a"])]
     if len(lacking):
         where = ", ".join(f"{count:,} of {name}" for name, count in lacking.value_counts(sort=False).items())
-        yield (
-            f"the attribute a is missing (empty, or -1) where it selects or tests: {where}. Only training samples may "
-            "lack it: fill it in, or leave them out; if -1 is a value, call it otherwise"
-        )
+        remedy = "Only training samples may lack it: fill it in, or leave them out; if -1 is a value, call it otherwise"
+        yield f"the attribute a is missing (empty, or -1) where it selects or tests: {where}. {remedy}"
 
 
 def _check_labels(dataset: Dataset) -> Iterator[str]:
@@ -109,8 +107,7 @@ def _check_labels(dataset: Dataset) -> Iterator[str]:
                 "them: return_inverse)"
             )
         lacking = (values == MISSING) & dataset.table["split"].isin(MAY_LACK[column]).to_numpy()
-        wrong = ((values < 0) | (values >= count)) & ~lacking
-        if wrong.any():
+        if (wrong := ((values < 0) | (values >= count)) & ~lacking).any():
             row = int(wrong.argmax())
             yield (
                 f"{column} of sample {row} is {values[row]}, but about names {count} {names}, numbered from 0 to "
@@ -134,8 +131,8 @@ def _check_inputs(dataset: Dataset) -> Iterator[str]:
     if form == "image" and not isinstance(size, int | np.integer):
         yield f"about['size'] is {size!r}; it must be a whole number: pixels a side of the square that is cropped"
     if form == "image" and not 1 <= size <= min(inputs.shape[1:3]):
-        height, width = inputs.shape[1:3]
-        yield f"images are {height}x{width} pixels; no square of {size} can be cropped (about['size'])"
+        pixels = "x".join(map(str, inputs.shape[1:3]))
+        yield f"images are {pixels} pixels; no square of {size} can be cropped (about['size'])"
     for start in range(0, len(inputs), ROWS) if form == "embedding" else ():
         bad = ~np.isfinite(inputs[start : start + ROWS]).all(axis=1)
         if bad.any():

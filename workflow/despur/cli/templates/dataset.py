@@ -15,6 +15,9 @@ SETTINGS = {"draw": draw("which random split")}
 # The settings with which methods run on it, where they differ from their defaults; "*": of all methods.
 PAPER_HYPERPARAMETERS = {"*": {"encoder": "mlp", "learning_rate": 0.1, "epochs": 20}}
 
+SOURCE = "sklearn.datasets.load_wine"
+LICENSE = "CC BY 4.0"
+
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Inputs are float32 embeddings (N,13), standardized; the table has one row for each. Raw files, if there are any,
@@ -40,7 +43,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "input": "embedding",
         "select": "val",  # the split that selects
         "headline": "test",  # the split that tables show
-        "source": "sklearn.datasets.load_wine",
-        "licence": "CC BY 4.0",
     }
     return Dataset(inputs.astype(np.float32), table, about)

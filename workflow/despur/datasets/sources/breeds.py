@@ -16,6 +16,7 @@ import pandas as pd
 from despur.compute.randomness import derive_generator
 from despur.datasets.sources import image_files, metadata_tables
 from despur.datasets.sources.objects import class_folders
+from despur.specs.declarations import read_declarations
 from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
 
@@ -24,7 +25,7 @@ IMAGENET = (
     "Get ImageNet (https://image-net.org/challenges/LSVRC/2012/) and unpack it, with a folder for each class in "
     "train/ and in val/"
 )
-SOURCE = "https://github.com/MadryLab/BREEDS-Benchmarks/tree/master/imagenet_class_hierarchy/modified"
+SOURCE = read_declarations("datasets", "entity13")["SOURCE"]
 REMEDY = f"Put the three files of {SOURCE} into breeds/ in the folder that DESPUR_DATA_ROOT names"
 FILES = ("dataset_class_info.json", "class_hierarchy.txt", "node_names.txt")
 ROOT = "n00001740"  # entity
@@ -138,8 +139,6 @@ def about(size: int, classes: list[str], subclasses: int, files: tuple[Path, ...
             "attribute": "subclass",
         },
         **{
-            "source": SOURCE,
-            "licence": "ImageNet: non-commercial research",
             "sha256": {file.name: sha256(file) for file in files},
         },
     }

@@ -43,6 +43,6 @@ def join_sources(
     about = {
         **{"size": 32, "train_crop": "centre", "test_crop": "centre", "select": "val", "headline": "test"},
         **{"classes": first.about["classes"], "attributes": ["CIFAR-10", other], "attribute": "source"},
-        **{"source": f"{first.about['source']}, {source}", "licence": "not stated", "md5": first.about["md5"]},
+        **{"source": source, "md5": first.about["md5"]},
     }
     return Dataset(np.concatenate([images for images, *_ in parts]), table, about)

@@ -47,7 +47,6 @@ def read_cifar(
     splits: Mapping[str, Mapping[str, str]],
     label: str,
     meta: tuple[str, str, str],
-    source: str,
     remedy: str,
 ) -> Dataset:
     """CIFAR as torchvision lays it out: pickles of Python 2, with their published checksums.
@@ -65,7 +64,7 @@ def read_cifar(
     y = np.concatenate([part[label] for _, part in parts])
     split = np.concatenate([[split] * len(part[label]) for split, part in parts])
     sums = {file: md5 for files in splits.values() for file, md5 in files.items()}
-    return dataset(np.ascontiguousarray(pixels), split, y, classes, source=source, licence="not stated", md5=sums)
+    return dataset(np.ascontiguousarray(pixels), split, y, classes, md5=sums)
 
 
 def read_synsets(path: Path, count: int | None, remedy: str) -> list[str]:
