@@ -40,7 +40,7 @@ $(VENV)/ready: envs/requirements.lock pyproject.toml
 	touch $@
 
 lock: ## resolve envs/*.lock anew from pyproject.toml
-	$(RUN) uv pip compile -q pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	$(RUN) uv pip compile -q pyproject.toml --extra all --group dev --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --custom-compile-command "make lock" --upgrade --output-file envs/requirements.lock
 	$(RUN) uv pip compile -q --group pyproject.toml:docs --constraint envs/requirements.lock --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --custom-compile-command "make lock" --upgrade --output-file envs/docs.lock
@@ -78,6 +78,14 @@ $(VENV)/oracles/ready: $(VENV)/ready envs/oracles.lock
 	$(RUN) uv pip install -q --require-hashes --no-deps --target $(VENV)/oracles -r envs/oracles.lock
 	touch $@
 
+test-wheel: $(VENV)/ready ## a wheel, in an empty environment without extras: its command, and the examples of docstrings
+	rm -rf build/wheel build/lib build/bdist.*
+	$(RUN) uv build -q --wheel --no-build-isolation --out-dir build/wheel
+	$(RUN) uv venv -q build/wheel/environment && \
+		uv pip install -q --python build/wheel/environment --constraint envs/requirements.lock build/wheel/*.whl
+	cd build/wheel && environment/bin/despur --help > /dev/null && environment/bin/despur list methods > /dev/null
+	cd build/wheel && environment/bin/python -P $(CURDIR)/tests/examples.py
+
 STORM := 1000
 storm: $(VENV)/ready ## input changed, and what runs stopped, STORM times at random; docs/storms.md keeps the numbers
 	$(RUN) DESPUR_STORM=$(STORM) pytest -m storm tests/storms
@@ -94,4 +102,4 @@ bench: $(VENV)/ready ## measure speed: results/benchmarks.csv (on a GPU, too, wh
 reference: $(VENV)/ready ## keep the tables of CONFIG's run under results/reference; renew the README's table
 	$(RUN) python -m despur.reporting.reference --configfile $(CONFIG) && python -m despur.reporting.pages.summary README.md
 
-.PHONY: help reproduce verdicts smoke environment lock test test-long test-oracles storm test-slurm rehearsal bench reference docs tutorial lint
+.PHONY: help reproduce verdicts smoke environment lock test test-long test-oracles test-wheel storm test-slurm rehearsal bench reference docs tutorial lint

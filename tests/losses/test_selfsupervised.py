@@ -12,9 +12,9 @@ from despur.losses.correlation import cross_correlation, redundancy
 from despur.losses.debiased import debiased_contrast
 from despur.losses.hsic import dependence_on_identity, hsic, inverse_multiquadric
 from despur.losses.infonce import candidates, cosine, negatives, tell_apart, two_view_contrast
-from despur.losses.polarization import polarization
+from despur.losses.polarization import distance_polarization
 from despur.losses.relations import cross_entropies, divergence
-from despur.losses.sinkhorn import sinkhorn
+from despur.losses.sinkhorn import sinkhorn_codes
 from despur.losses.whitening import whiten
 
 N, TAU = 6, 0.4
@@ -179,15 +179,15 @@ def test_inverse_multiquadric_by_hand():
 def test_polarization_is_of_distances_inside_the_margin():
     z = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]], dtype=torch.float64)  # distances 0, 1/2 or 1
     expected = 4 * (0.4 * 0.4) / 9
-    assert polarization(z, 0.1, 0.9).item() == pytest.approx(expected, rel=1e-12)
-    assert polarization(z[[0, 2]], 0.1, 0.9).item() == 0
+    assert distance_polarization(z, 0.1, 0.9).item() == pytest.approx(expected, rel=1e-12)
+    assert distance_polarization(z[[0, 2]], 0.1, 0.9).item() == 0
     z = embeddings()
     slow = 0.0
     for a in z:
         for b in z:
             d = (1 - a @ b / a.norm() / b.norm()) / 2
             slow = slow + abs(min(float((d - 0.3) * (d - 0.6)), 0.0))
-    assert polarization(z, 0.3, 0.6).item() == pytest.approx(slow / len(z) ** 2, rel=1e-9)
+    assert distance_polarization(z, 0.3, 0.6).item() == pytest.approx(slow / len(z) ** 2, rel=1e-9)
 
 
 # SwAV
@@ -195,13 +195,13 @@ def test_polarization_is_of_distances_inside_the_margin():
 
 def test_sinkhorn_shares_samples_out_evenly():
     scores = embeddings(12, 3)
-    codes = sinkhorn(scores, 0.5, 500)
+    codes = sinkhorn_codes(scores, 0.5, 500)
     torch.testing.assert_close(codes.sum(dim=1), torch.ones(12, dtype=torch.float64))
     torch.testing.assert_close(codes.sum(dim=0), torch.full((3,), 4.0, dtype=torch.float64))
 
 
 def test_sinkhorn_of_large_scores_overflows_nothing():
-    codes = sinkhorn(1000 * embeddings(12, 3).float(), 0.5, 3)
+    codes = sinkhorn_codes(1000 * embeddings(12, 3).float(), 0.5, 3)
     assert codes.isfinite().all()
 
 

@@ -8,7 +8,7 @@ import torch
 from helpers import build, labels, task, walk
 from torch import nn
 
-from despur.losses.alignment import alignment
+from despur.losses.alignment import alignment_distance
 from despur.metrics.alignment import alignment_loss
 from despur.samplers.contrastive import ContrastiveBatch
 
@@ -43,7 +43,7 @@ def moved(method, before):
 
 def test_alignment_is_equation_4_and_that_of_the_metric():
     first, second = (RNG(seed).normal(size=(2, count, 3)) for seed, count in ((0, 4), (1, 30)))
-    found = alignment(torch.from_numpy(first), torch.from_numpy(second))
+    found = alignment_distance(torch.from_numpy(first), torch.from_numpy(second))
     for a, b, value in zip(first, second, found, strict=True):
         slow = np.mean([np.sqrt(((x - other) ** 2).sum()) for x in a for other in b])
         assert value.item() == pytest.approx(slow, rel=1e-6)
@@ -54,9 +54,9 @@ def test_alignment_is_equation_4_and_that_of_the_metric():
 def test_alignment_keeps_small_distances_and_has_a_finite_gradient_at_zero():
     base = 1000 * torch.ones(1, 40, 3)
     near = (base + torch.tensor([0.01, 0, 0])).requires_grad_()
-    assert alignment(base, near).item() == pytest.approx(0.01, rel=0.01)
+    assert alignment_distance(base, near).item() == pytest.approx(0.01, rel=0.01)
     same = torch.ones(1, 3, 2, requires_grad=True)
-    alignment(same, same).sum().backward()
+    alignment_distance(same, same).sum().backward()
     assert torch.isfinite(same.grad).all()
 
 
@@ -95,7 +95,9 @@ def test_alignment_after_a_projection_is_that_of_the_projections():
     anchors = method.sampler.draw_anchors(RNG(1))[:2]
     drawn = method.sampler.draw(RNG(0), anchors)
     a, b = (method.networks["projection"](encoded(method, part)) for part in (drawn.anchors, drawn.positives))
-    assert method.losses(anchors, RNG(0))["alignment"].item() == pytest.approx(alignment(a, b).mean().item(), rel=1e-4)
+    assert method.losses(anchors, RNG(0))["alignment"].item() == pytest.approx(
+        alignment_distance(a, b).mean().item(), rel=1e-4
+    )
 
 
 # train, then finetune

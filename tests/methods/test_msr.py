@@ -162,8 +162,8 @@ def looked_ahead(method, parameters, views, images):
 def test_meta_gradient_against_finite_differences(name, monkeypatch):
     """d Eq. 8 / d f_msr in double precision, through the look-ahead: with gamma = 0 nothing else reaches f_msr. SwAV's
     codes are labels, through which no gradient passes: they stay."""
-    codes, assign = [], swav.sinkhorn
-    monkeypatch.setattr(swav, "sinkhorn", lambda *given: codes.append(assign(*given)) or codes[-1])
+    codes, assign = [], swav.sinkhorn_codes
+    monkeypatch.setattr(swav, "sinkhorn_codes", lambda *given: codes.append(assign(*given)) or codes[-1])
     method = small(name, "+alpha=0.5+gamma=0+lambda=2+msr_width=2+n=2")
     method.networks.double()
     method.step_seed = 3
@@ -180,7 +180,7 @@ def test_meta_gradient_against_finite_differences(name, monkeypatch):
         found = []
         for sign in (1, -1):
             kept = iter(codes[-6:])
-            monkeypatch.setattr(swav, "sinkhorn", lambda *given, kept=kept: next(kept))
+            monkeypatch.setattr(swav, "sinkhorn_codes", lambda *given, kept=kept: next(kept))
             moved = {k: p.detach().clone() for k, p in parameters.items()}
             moved[key][where] += sign * 1e-6
             found.append(looked_ahead(method, moved, views, images))

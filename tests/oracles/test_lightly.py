@@ -14,7 +14,7 @@ from despur.losses.debiased import debiased_contrast
 from despur.losses.fair_contrastive import fair_contrast
 from despur.losses.infonce import candidates, cosine, negatives, positives, tell_apart, two_view_contrast
 from despur.losses.relations import cross_entropies
-from despur.losses.sinkhorn import sinkhorn
+from despur.losses.sinkhorn import sinkhorn_codes
 from despur.losses.whitening import whiten
 
 loss = pytest.importorskip("lightly.loss", reason="lightly is not installed (make test-oracles)")
@@ -78,7 +78,7 @@ def test_codes_and_loss_of_swav(iterations):
     from lightly.loss.swav_loss import sinkhorn as lightlys
 
     first, second = (normalize(embeddings(12, 5, seed=s)) for s in (0, 1))
-    codes = [sinkhorn(scores, 0.05, iterations) for scores in (first, second)]
+    codes = [sinkhorn_codes(scores, 0.05, iterations) for scores in (first, second)]
     torch.testing.assert_close(codes[0], lightlys(first, iterations, 0.05), rtol=1e-4, atol=1e-6)
     found = (cross_entropies(codes[0], second / 0.1).mean() + cross_entropies(codes[1], first / 0.1).mean()) / 2
     theirs = loss.SwaVLoss(0.1, iterations, 0.05)([first, second], [])

@@ -27,6 +27,7 @@ from typing import Any
 from despur.cli import check, diff, explain, explore, fetch, judge, ledger, list, new, plan, run, show, summary, unused
 from despur.cli.rows import format_json
 from despur.specs.declarations import list_components
+from despur.specs.extras import name_extra
 from despur.specs.settings import SettingError
 from despur.storage.interrupts import interrupt_work
 
@@ -202,7 +203,8 @@ def main() -> None:
     as_json = arguments.pop("json", False)
     try:
         interrupt_work()
-        print_lines(work(**arguments), as_json)
+        with name_extra():
+            print_lines(work(**arguments), as_json)
     except (SettingError, RuntimeError) as error:  # store.InputError is one, but imports pandas
         sys.exit(f"error: {error}")
     except OSError as error:

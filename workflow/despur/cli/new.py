@@ -28,6 +28,8 @@ def create(kind: str, name: str, folder: Path | None = None) -> Iterator[str]:
         raise SettingError(f"{name!r} cannot be a name: use lower-case letters, digits and _, such as my_{kind}")
     if keyword.iskeyword(name) or keyword.iskeyword(name.capitalize()):  # none: its class would be None
         raise SettingError(f"{name!r} is a word of Python, which names no file or class: choose another name")
+    if not (folder or TESTS.is_dir()):
+        raise SettingError("there is no checkout of the project to write into: name a folder, --folder my_project")
     files = list_files(kind, name, folder)
     if kind == "paper" and name in list_papers():
         raise SettingError(f"{find_paper(name)} exists: choose another name")

@@ -1,11 +1,13 @@
 """The inputs of an inference of pseudo-attributes, and how clusters are matched with classes."""
 
 from dataclasses import dataclass, field
+from importlib import import_module
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import confusion_matrix
 
+from despur.specs.resolution import resolve
 from despur.storage.store import Array
 
 
@@ -40,9 +42,26 @@ class Evidence:
 
 def match_labels(clusters: Array, y: Array, count: int) -> Array:
     """Clusters (N,) renamed to classes so that they agree best with ``y`` (N,), one to one (Hungarian algorithm; App.
-    E.2.3 of Zhang et al. 2022), (N,). ``count``: of clusters and of classes."""
+    E.2.3 of Zhang et al. 2022), (N,). ``count``: of clusters and of classes.
+
+    >>> match_labels(np.array([1, 1, 0]), np.array([0, 0, 1]), count=2)
+    array([0, 0, 1])
+    """
     agreement = confusion_matrix(clusters, y, labels=np.arange(count))
     rows, columns = linear_sum_assignment(-agreement)
     names = np.empty(count, int)
     names[rows] = columns
     return names[clusters]
+
+
+def infer(name: str, evidence: Evidence) -> Array:
+    """The inferred attribute of each sample, (N,), by an inference with settings if you like:
+    ``eiil+steps=100``. Raises SettingError for a name or setting that does not exist.
+
+    >>> from despur.inference import Evidence, infer
+    >>> logits = np.array([[2.0, 0.0], [0.0, 1.0], [3.0, 0.0]])
+    >>> infer("predictions", Evidence(np.array([0, 1, 1]), 2, np.random.default_rng(0), 0, logits=logits))
+    array([0, 1, 0])
+    """
+    (point,) = resolve("inference", name).points
+    return import_module(f"despur.inference.{point.base_name}").infer(evidence, point.settings)

@@ -21,7 +21,15 @@ SETTINGS = {
 
 
 def infer(evidence: Evidence, settings: Settings) -> Array:
-    """The cluster of each sample, (N,): one cluster for each class, matched with classes for the highest accuracy."""
+    """The cluster of each sample, (N,): one cluster for each class, matched with classes for the highest accuracy.
+
+    >>> import numpy as np
+    >>> z = np.random.default_rng(0).normal(size=(40, 3)) + 20 * (np.arange(40) < 20)[:, None]
+    >>> evidence = Evidence((np.arange(40) < 20).astype(int), 2, np.random.default_rng(0), seed=0, z=z)
+    >>> settings = {"algorithm": "gmm", "metric": "euclidean", "components": 2, "restarts": 1}
+    >>> bool((infer(evidence, settings) == evidence.y).all())
+    True
+    """
     points = project(evidence.z.astype("float32"), evidence.seed, settings["components"], settings["metric"])
     k, restarts = evidence.num_classes, settings["restarts"]
     if settings["algorithm"] == "gmm":

@@ -57,7 +57,12 @@ def maximize(a: Array, g: Array, rate: float, steps: int) -> Array:
 
 def infer(evidence: Evidence, settings: Settings) -> Array:
     """The environment of each sample, (N,), by q > 1/2. J is symmetric: environment 1 is the one with the higher mean
-    stage-1 loss; it may be empty."""
+    stage-1 loss; it may be empty.
+
+    >>> logits, y = np.array([[3.0, 0.0], [2.0, 0.0], [0.0, 2.0]]), np.array([0, 0, 0])
+    >>> infer(Evidence(y, 2, np.random.default_rng(0), 0, logits=logits), {"ascent_rate": 0.1, "steps": 500})
+    array([0, 0, 1])
+    """
     logits, y = evidence.logits.astype(np.float32), evidence.y
     start = evidence.rng.standard_normal(len(y), dtype=np.float32)
     environment = maximize(start, scale_gradients(logits, y), settings["ascent_rate"], settings["steps"]) > 0

@@ -102,7 +102,14 @@ def overcluster(
 
 def infer(evidence: Evidence, settings: Settings) -> Array:
     """The subclass of each sample, its inferred attribute: (N,), from 0, with different numbers in different classes. A
-    class with no more samples than ``neighbors`` is one subclass."""
+    class with no more samples than ``neighbors`` is one subclass.
+
+    >>> from despur.inference.base import infer as infer_by_name
+    >>> z = np.random.default_rng(0).normal(size=(60, 3)) + 20 * (np.arange(60) < 30)[:, None]
+    >>> evidence = Evidence(np.zeros(60, int), 1, np.random.default_rng(0), seed=0, z=z, logits=np.zeros((60, 2)))
+    >>> len(np.unique(infer_by_name("george+max_clusters=2+overcluster=0", evidence)))
+    2
+    """
     subclass, count = np.zeros(len(evidence.y), int), 0
     losses = -log_softmax(evidence.logits.astype(np.float64), axis=1)[np.arange(len(evidence.y)), evidence.y]
     for label in np.unique(evidence.y):

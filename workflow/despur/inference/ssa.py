@@ -80,7 +80,15 @@ def label_samples(
 
 def infer(evidence: Evidence, settings: Settings) -> Array:
     """The most probable attribute of each training sample, (N,). Raises SettingError if all validation samples have the
-    same attribute."""
+    same attribute.
+
+    >>> from despur.inference.base import LabeledSamples
+    >>> z, y, a = np.array([[-2.0], [-1.9], [1.9], [2.0]] * 3), np.array([0, 1] * 6), np.array([0, 0, 1, 1] * 3)
+    >>> known = LabeledSamples(z, y, a)
+    >>> evidence = Evidence(y, 2, np.random.default_rng(0), 0, z=z, num_attributes=2, validation=known)
+    >>> infer(evidence, {"confidence": 0.8, "folds": 3, "rounds": 2, "strength": 1.0})
+    array([0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1])
+    """
     known, count = evidence.validation, evidence.num_attributes
     assert known is not None
     if len(np.unique(known.a)) < 2:

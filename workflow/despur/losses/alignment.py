@@ -4,7 +4,13 @@ import torch
 from torch import Tensor
 
 
-def alignment(first: Tensor, second: Tensor) -> Tensor:
+def alignment_distance(first: Tensor, second: Tensor) -> Tensor:
     """Eq. 4 of Zhang et al. 2022: mean Euclidean distance over all pairs of ``first`` (B,M,D) and ``second`` (B,N,D),
-    (B,)."""
+    (B,).
+
+    >>> import torch
+    >>> from despur.losses import alignment_distance
+    >>> alignment_distance(torch.tensor([[[0.0, 0.0]]]), torch.tensor([[[3.0, 4.0], [0.0, 1.0]]]))
+    tensor([3.])
+    """
     return torch.cdist(first.float(), second.float(), compute_mode="donot_use_mm_for_euclid_dist").mean(dim=(1, 2))

@@ -8,6 +8,12 @@ def supervised_contrastive(positive: Tensor, negative: Tensor, temperature: floa
     -1/M sum_m log(exp(s_m/t) / (sum_m exp(s_m/t) + sum_n exp(s_n/t))).
 
     ``positive`` (B,M), ``negative`` (B,N): cosine similarities s of B anchors with their positives and negatives.
+
+    >>> import torch
+    >>> from despur.losses import supervised_contrastive
+    >>> positive, negative = torch.tensor([[0.9, 0.8]]), torch.tensor([[0.1, -0.2]])
+    >>> supervised_contrastive(positive, negative, temperature=0.5)
+    tensor([0.8568])
     """
     scaled = cat([positive, negative], dim=1) / temperature
     return scaled.logsumexp(dim=1) - positive.mean(dim=1) / temperature

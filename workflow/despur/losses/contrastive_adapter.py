@@ -26,7 +26,15 @@ def one_positive_contrast(
 
     -1/P sum_p log(exp(s_p/t) / (exp(s_p/t) + sum_m exp(s_m/t))) over the positives p with ``is_positive`` and the
     negatives m with ``is_negative``. ``positive`` (B,P), ``negative`` (B,M): cosine similarities with the anchors. Each
-    anchor needs a positive. The loss of an anchor without negatives is 0."""
+    anchor needs a positive. The loss of an anchor without negatives is 0.
+
+    >>> import torch
+    >>> from despur.losses import one_positive_contrast
+    >>> positive, negative = torch.tensor([[0.9, 0.8]]), torch.tensor([[0.1, -0.2]])
+    >>> every = torch.ones(1, 2, dtype=torch.bool)
+    >>> one_positive_contrast(positive, negative, every, every, temperature=0.5)
+    tensor([0.2978])
+    """
     # -1e4 instead of -inf keeps gradients finite
     log_negatives = (negative / temperature).masked_fill(~is_negative, -1e4).logsumexp(dim=1, keepdim=True)
     each = softplus(log_negatives - positive / temperature)

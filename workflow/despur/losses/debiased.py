@@ -12,7 +12,16 @@ def debiased_contrast(positive: Tensor, negative: Tensor, class_prior: float, te
 
     ``positive`` (...,B), ``negative`` (B,K): similarities over temperature; -inf marks what is no negative.
     ``class_prior``: tau+, the share of negatives that are of the anchor's class; with 0 this is InfoNCE. The corrected
-    sum over negatives is at least N exp(-1 / temperature), N the number of negatives."""
+    sum over negatives is at least N exp(-1 / temperature), N the number of negatives.
+
+    >>> import torch
+    >>> from despur.losses import debiased_contrast
+    >>> positive, negative = torch.tensor([2.0]), torch.tensor([[0.0, 1.0]])
+    >>> debiased_contrast(positive, negative, class_prior=0.0, temperature=0.5)
+    tensor([0.4076])
+    >>> debiased_contrast(positive, negative, class_prior=0.1, temperature=0.5)
+    tensor([0.2904])
+    """
     count = negative.isfinite().sum(dim=-1).to(negative.dtype)
     total = negative.logsumexp(dim=-1)
     corrected = (total.exp() - count * class_prior * positive.exp()) / (1 - class_prior)

@@ -78,7 +78,16 @@ def fair_contrast(
     ``unit``: (N,D) unit vectors; ``y``, ``a``: classes and attributes (N,). ``parts``: both losses, or scl (L_scl
     alone), or fcl (-L_fcl alone). ``within``: L_fcl contrasts over the batch (the paper) or within each class (released
     code; with ``mean``, averaged over classes). ``plus``: 0 (the paper) or 1 (released code) is added to |P|. ``mean``:
-    over samples, as the released code has it; Eq. 2 is the sum."""
+    over samples, as the released code has it; Eq. 2 is the sum.
+
+    >>> import torch
+    >>> from despur.losses import fair_contrast
+    >>> unit = torch.nn.functional.normalize(torch.tensor([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [-1.0, 1.0]]))
+    >>> y, a = torch.tensor([0, 0, 1, 1]), torch.tensor([0, 1, 0, 1])
+    >>> loss, by_class, by_attribute = fair_contrast(unit, y, a, temperature=0.5)
+    >>> loss
+    tensor(-1.4142)
+    """
     each = torch.full_like(unit[:, 0], 1 / len(unit) if mean else 1.0)
     fair_each = class_weights(y, unit.dtype) if within == "class" and mean else each
     fair_label = y * (int(a.max()) + 1) + a if within == "class" else a

@@ -6,7 +6,13 @@ from torch import Tensor
 
 def group_means(values: Tensor, group: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Mean of ``values`` (B,...) in each of ``count`` groups, 0 for a group without samples: (count,...); and weights
-    (count,) whose sum over groups is the mean over those with samples. ``group``: (B,)."""
+    (count,) whose sum over groups is the mean over those with samples. ``group``: (B,).
+
+    >>> import torch
+    >>> from despur.losses import group_means
+    >>> group_means(torch.tensor([1.0, 3.0, 5.0]), torch.tensor([0, 0, 2]), count=3)
+    (tensor([2., 0., 5.]), tensor([0.5000, 0.0000, 0.5000]))
+    """
     size = torch.zeros(count, device=values.device).index_add_(0, group, torch.ones(len(values), device=values.device))
     total = torch.zeros(count, *values.shape[1:], device=values.device).index_add(0, group, values)
     occurs = size > 0

@@ -9,6 +9,11 @@ def image_text_contrast(images: Tensor, texts: Tensor, temperature: float) -> Te
     """Mean of two cross-entropies, a scalar: to find the text of each image, and the image of each text, in the batch.
 
     ``images``, ``texts``: unit vectors (B,D); row i of both is a pair. Equal texts count as different ones.
+
+    >>> import torch
+    >>> from despur.losses import image_text_contrast
+    >>> image_text_contrast(torch.eye(2), torch.eye(2), temperature=1.0)
+    tensor(0.3133)
     """
     logits = images @ texts.T / temperature
     pair = torch.arange(len(logits), device=logits.device)

@@ -10,7 +10,16 @@ def candidates(count: int, negatives: str, device: torch.device) -> Tensor:
     """Which embeddings each of 2N anchors is compared with, bool (2N,2N): its positive and its negatives, not itself.
 
     ``count``: N. ``negatives``: from the "other_view" (Eq. 2 of Lewis et al. 2023: N - 1) or from "both_views" (Chen et
-    al. 2020: 2N - 2)."""
+    al. 2020: 2N - 2).
+
+    >>> import torch
+    >>> from despur.losses import candidates
+    >>> candidates(2, "other_view", torch.device("cpu")).int()
+    tensor([[0, 0, 1, 1],
+            [0, 0, 1, 1],
+            [1, 1, 0, 0],
+            [1, 1, 0, 0]], dtype=torch.int32)
+    """
     row = torch.arange(2 * count, device=device)
     if negatives == "both_views":
         return row[:, None] != row
@@ -44,13 +53,27 @@ def info_nce(similarity: Tensor, positive: Tensor, allowed: Tensor, temperature:
     """Mean over anchors i of -log(exp(s_ip / t_ip) / sum_j exp(s_ij / t_ij)), p the positive, j over what is allowed.
 
     Eq. 4 of Lewis et al. 2023; Eq. 2 if the temperature is one number. ``similarity`` s (B,K); ``positive`` (B,), the
-    column p; ``allowed`` bool (B,K), true for the positive, too; ``temperature`` t, one number or (B,K)."""
+    column p; ``allowed`` bool (B,K), true for the positive, too; ``temperature`` t, one number or (B,K).
+
+    >>> import torch
+    >>> from despur.losses import info_nce
+    >>> similarity, positive = torch.tensor([[0.9, 0.1, 0.0]]), torch.tensor([0])
+    >>> info_nce(similarity, positive, torch.tensor([[True, True, False]]), temperature=0.5)
+    tensor(0.1839)
+    """
     return cross_entropy((similarity / temperature).masked_fill(~allowed, -torch.inf), positive)
 
 
 def two_view_contrast(z: Tensor, allowed: Tensor, temperature: float | Tensor) -> Tensor:
     """InfoNCE of embeddings (2N,D), a scalar: each view is an anchor, and its positive is the other view of its
-    sample."""
+    sample.
+
+    >>> import torch
+    >>> from despur.losses import candidates, two_view_contrast
+    >>> z = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.2], [0.2, 1.0]])  # rows i and 2 + i: the views of sample i
+    >>> two_view_contrast(z, candidates(2, "both_views", z.device), temperature=0.5)
+    tensor(0.3564)
+    """
     return info_nce(similarities(z), positives(len(z) // 2, z.device), allowed, temperature)
 
 

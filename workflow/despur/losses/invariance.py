@@ -50,7 +50,14 @@ def irm(
     above 1, the sum is divided by it (released code of Creager et al. 2021).
 
     ``logits`` (B,C), ``labels`` (B,), ``environment`` (B,) below ``count``; ``penalty``: a name of PENALTIES; each loss
-    is a scalar."""
+    is a scalar.
+
+    >>> import torch
+    >>> from despur.losses import irm
+    >>> logits, labels = torch.tensor([[2.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 3.0]]), torch.tensor([0, 1, 1, 1])
+    >>> irm(logits, labels, environment=torch.tensor([0, 0, 1, 1]), count=2, weight=10.0)["penalty"]
+    tensor(0.0755)
+    """
     risks, share = group_means(nn.functional.cross_entropy(logits, labels, reduction="none"), environment, count)
     cross = (share * risks).sum()
     violation = PENALTIES[penalty](scale_gradient(logits, labels), environment, count)

@@ -21,7 +21,14 @@ def smallest_side(window: int, scales: int) -> int:
 
 
 def structural_distance(left: Tensor, right: Tensor, window: int, scales: int) -> Tensor:
-    """1 - MS-SSIM of pairs of images (B,C,H,W) in [-1,1], mean over channels: (B,), from 0 (equal) to 1."""
+    """1 - MS-SSIM of pairs of images (B,C,H,W) in [-1,1], mean over channels: (B,), from 0 (equal) to 1.
+
+    >>> import torch
+    >>> from despur.losses import structural_distance
+    >>> black, white = -torch.ones(1, 3, 16, 16), torch.ones(1, 3, 16, 16)
+    >>> structural_distance(black, white, window=11, scales=1)
+    tensor([0.9999])
+    """
     with torch.autocast(left.device.type, enabled=False):
         left, right = ((images.float() + 1) / 2 for images in (left, right))
         weights = torch.tensor(SCALE_WEIGHTS[:scales], device=left.device)
@@ -70,7 +77,13 @@ def window_weights(side: int, window: int) -> Tensor:
 
 def triplets(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Rows of anchors, of a random positive (another sample of the class) and a random negative (another class) for
-    each: (T,), (T,), (T,). Samples without a positive or a negative are no anchors. ``labels``: (B,)."""
+    each: (T,), (T,), (T,). Samples without a positive or a negative are no anchors. ``labels``: (B,).
+
+    >>> import torch
+    >>> from despur.losses import triplets
+    >>> triplets(torch.tensor([0, 0, 1]))  # sample 2 has no other sample of its class
+    (tensor([0, 1]), tensor([1, 0]), tensor([2, 2]))
+    """
     same = labels[:, None] == labels
     other = same & ~torch.eye(len(labels), dtype=torch.bool, device=labels.device)
     anchors = torch.nonzero(other.any(dim=1) & ~same.all(dim=1))[:, 0]

@@ -7,9 +7,16 @@ from despur.losses.infonce import precise
 
 
 @torch.no_grad()
-def sinkhorn(scores: Tensor, epsilon: float, iterations: int) -> Tensor:
+def sinkhorn_codes(scores: Tensor, epsilon: float, iterations: int) -> Tensor:
     """Soft assignments (B,K) of samples to prototypes, from ``scores`` (B,K). Rows sum to 1; after enough iterations,
-    columns sum to B / K."""
+    columns sum to B / K.
+
+    >>> import torch
+    >>> from despur.losses import sinkhorn_codes
+    >>> sinkhorn_codes(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), epsilon=0.05, iterations=3)
+    tensor([[0.5000, 0.5000],
+            [0.5000, 0.5000]])
+    """
     with torch.autocast(scores.device.type, enabled=False):
         log = precise(scores) / epsilon
         for _ in range(iterations):

@@ -10,7 +10,14 @@ def whiten(z: Tensor, epsilon: float) -> Tensor:
     """Embeddings (B,D) with mean 0 and identity covariance, by the inverse Cholesky factor of their covariance.
 
     ``epsilon``: share of the identity that is mixed into the covariance. Raises torch.linalg.LinAlgError if it is
-    singular, as it is for B <= D."""
+    singular, as it is for B <= D.
+
+    >>> import torch
+    >>> from despur.losses import whiten
+    >>> z = whiten(torch.tensor([[2.0, 1.0], [-1.0, 0.0], [0.0, 3.0], [1.0, -1.0]]), epsilon=0.0)
+    >>> torch.allclose(torch.cov(z.T), torch.eye(2), atol=1e-6)
+    True
+    """
     with torch.autocast(z.device.type, enabled=False):
         centered = precise(z) - precise(z).mean(dim=0)
         covariance = centered.T @ centered / (len(z) - 1)

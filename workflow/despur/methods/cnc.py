@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from despur.compute.transfer import to_device
-from despur.losses.alignment import alignment
+from despur.losses.alignment import alignment_distance
 from despur.losses.contrastive import contrast
 from despur.methods.base import Losses
 from despur.methods.families.gradients import KeepsHeadGradient
@@ -138,7 +138,7 @@ class CNC(KeepsHeadGradient):
         s = self.settings
         z = (self.networks["projection"](z) if s["projection"] else z).float()
         if s["loss"] == "alignment":
-            return alignment(z[anchors], z[positives]).mean()
+            return alignment_distance(z[anchors], z[positives]).mean()
         unit = nn.functional.normalize(z)
         loss = contrast(unit, anchors[:, 0], positives, negatives, s["temperature"])
         if s["two_sided"]:

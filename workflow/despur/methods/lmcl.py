@@ -3,7 +3,7 @@ distances that become either small or large, so that near negatives are no longe
 
 from torch import Tensor
 
-from despur.losses.polarization import polarization
+from despur.losses.polarization import distance_polarization
 from despur.methods.simclr import SimCLR
 from despur.specs.selfsupervised_hyperparameters import contrast, siamese
 from despur.specs.settings import SettingError, float_
@@ -29,4 +29,4 @@ class LMCL(SimCLR):
 
     def contrast(self, z: Tensor, p: Tensor) -> Tensor:
         s = self.settings
-        return super().contrast(z, p) + s["polarization"] * polarization(z, s["near"], s["far"])
+        return super().contrast(z, p) + s["polarization"] * distance_polarization(z, s["near"], s["far"])

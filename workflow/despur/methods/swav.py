@@ -7,7 +7,7 @@ from torch.nn.functional import normalize
 
 from despur.losses.infonce import precise
 from despur.losses.relations import cross_entropies
-from despur.losses.sinkhorn import sinkhorn
+from despur.losses.sinkhorn import sinkhorn_codes
 from despur.methods.families.pairs import Pairs
 from despur.specs.selfsupervised_hyperparameters import siamese
 from despur.specs.settings import float_, int_
@@ -46,7 +46,9 @@ class SwAV(Pairs):
 
     def compare(self, z: Tensor, p: Tensor) -> Tensor:
         s = self.settings
-        codes = torch.cat([sinkhorn(view, s["epsilon"], s["iterations"]) for view in self.scores(z).detach().chunk(2)])
+        codes = torch.cat(
+            [sinkhorn_codes(view, s["epsilon"], s["iterations"]) for view in self.scores(z).detach().chunk(2)]
+        )
         return cross_entropies(codes, self.scores(p) / s["temperature"])
 
     def optimizer_step(self) -> None:

@@ -27,6 +27,11 @@ def alignment_loss(z: Array, a: Array, weights: Array | None = None) -> Array:
     Of a group with more samples than ``ROWS``, so many evenly spaced ones are used.
 
     ``z`` (N,D); ``a`` (N,) names the groups; ``weights`` (...,N): how often each sample counts, by default once.
+
+    >>> import numpy as np
+    >>> from despur.metrics import alignment_loss
+    >>> float(alignment_loss(np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]]), np.array([0, 1, 1])))
+    3.0
     """
     distances = []
     for (first, left), (second, right) in combinations(_groups(z, a, weights), 2):
@@ -58,6 +63,11 @@ def cosine_similarity(z: Array, a: Array, weights: Array | None = None) -> Array
     for one group. Of a group with more samples than ``ROWS``, so many evenly spaced ones are used.
 
     ``z`` (N,D); ``a`` (N,) names the groups; ``weights`` (...,N): how often each sample counts, by default once.
+
+    >>> import numpy as np
+    >>> from despur.metrics import cosine_similarity
+    >>> float(cosine_similarity(np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]), np.array([0, 1, 1])))
+    0.5
     """
     means = [
         mean(members / np.maximum(np.linalg.norm(members, axis=1, keepdims=True), 1e-12), counts)

@@ -22,15 +22,33 @@ def ceiling(classes: int) -> float:
 
 
 def clipped_cross_entropy(logits: Array, y: Array) -> Array:
-    """Cross-entropy of each sample, (N,), in nats, clipped at C2. ``logits`` (N,K), ``y`` (N,)."""
+    """Cross-entropy of each sample, (N,), in nats, clipped at C2. ``logits`` (N,K), ``y`` (N,).
+
+    >>> import numpy as np
+    >>> from despur.metrics import clipped_cross_entropy
+    >>> clipped_cross_entropy(np.array([[2.0, 0.0], [9.0, 0.0]]), np.array([0, 1])).round(3)
+    array([0.127, 1.386])
+    """
     return np.minimum(-log_softmax(logits, axis=1)[np.arange(len(y)), y], ceiling(logits.shape[1]))
 
 
 def alignment_term(head: Array, z: Array, a: Array) -> float:
-    """B C1 L_align of the training samples of one class; NaN for one group. ``head`` (K,D), ``z`` (N,D), ``a`` (N,)."""
+    """B C1 L_align of the training samples of one class; NaN for one group. ``head`` (K,D), ``z`` (N,D), ``a`` (N,).
+
+    >>> import numpy as np
+    >>> from despur.metrics import alignment_term
+    >>> round(alignment_term(np.eye(2), np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([0, 1])), 3)
+    7.071
+    """
     return float(np.linalg.norm(head, 2) * LIPSCHITZ * alignment_loss(z, a))
 
 
 def concentration_term(sizes: Array, classes: int) -> float:
-    """max_g C2 sqrt(8 log(|G_y| / delta) / n_g) of one class. ``sizes`` (G,): training samples of its groups."""
+    """max_g C2 sqrt(8 log(|G_y| / delta) / n_g) of one class. ``sizes`` (G,): training samples of its groups.
+
+    >>> import numpy as np
+    >>> from despur.metrics import concentration_term
+    >>> round(concentration_term(np.array([1000, 100]), classes=2), 3)
+    0.753
+    """
     return ceiling(classes) * math.sqrt(8 * math.log(len(sizes) / DELTA) / sizes.min())

@@ -12,7 +12,13 @@ from despur.storage.store import Array, Dataset
 
 def macro_f1(predicted: Array, y: Array, classes: int, weights: Array | None = None) -> Array:
     """Mean over classes of the harmonic mean of precision and recall, (...); without classes that neither occur nor
-    are predicted. ``predicted``, ``y`` (N,); ``weights`` (...,N): how often each sample counts, by default once."""
+    are predicted. ``predicted``, ``y`` (N,); ``weights`` (...,N): how often each sample counts, by default once.
+
+    >>> import numpy as np
+    >>> from despur.metrics import macro_f1
+    >>> float(macro_f1(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), classes=2).round(3))
+    0.733
+    """
     weights = np.ones(len(y)) if weights is None else weights
     hits = (weights * (predicted == y)) @ one_hot(y, classes)
     total = weights @ one_hot(y, classes) + weights @ one_hot(predicted, classes)

@@ -13,7 +13,14 @@ def tpr_gaps(predicted: Array, y: Array, a: Array, weights: Array | None = None)
     """Difference in true positive rate between attribute values of each class that has at least two, (K,...).
 
     ``predicted``, ``y``, ``a``: (N,). For more than two attribute values: the largest rate minus the smallest.
-    ``weights`` (...,N): how often each sample counts, by default once."""
+    ``weights`` (...,N): how often each sample counts, by default once.
+
+    >>> import numpy as np
+    >>> from despur.metrics import tpr_gaps
+    >>> predicted, y, a = np.array([0, 1, 1, 1]), np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    >>> tpr_gaps(predicted, y, a)
+    array([1., 0.])
+    """
     weights = np.ones(len(y)) if weights is None else weights
     gaps = []
     for label in np.unique(y):
@@ -29,7 +36,14 @@ def spread(rates: Array) -> Array:
 
 
 def tpr_gap(predicted: Array, y: Array, a: Array, weights: Array | None = None) -> Array:
-    """GAP: root mean square of the :func:`tpr_gaps` (Eq. 4), (...); NaN where no class has one."""
+    """GAP: root mean square of the :func:`tpr_gaps` (Eq. 4), (...); NaN where no class has one.
+
+    >>> import numpy as np
+    >>> from despur.metrics import tpr_gap
+    >>> predicted, y, a = np.array([0, 1, 1, 1]), np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    >>> float(tpr_gap(predicted, y, a).round(3))
+    0.707
+    """
     return root_mean_square(tpr_gaps(predicted, y, a, weights))
 
 
@@ -47,7 +61,14 @@ def demographic_parity_difference(predicted: Array, a: Array, classes: int, weig
     """The largest difference between attribute values in how often a class is predicted, (...): of all classes, the
     largest. NaN for one attribute value.
 
-    ``predicted``, ``a`` (N,); ``weights`` (...,N): how often each sample counts, by default once."""
+    ``predicted``, ``a`` (N,); ``weights`` (...,N): how often each sample counts, by default once.
+
+    >>> import numpy as np
+    >>> from despur.metrics import demographic_parity_difference
+    >>> predicted, a = np.array([0, 1, 1, 1]), np.array([0, 0, 1, 1])
+    >>> float(demographic_parity_difference(predicted, a, classes=2))
+    0.5
+    """
     weights, values = np.ones(len(a)) if weights is None else weights, np.unique(a)
     if len(values) < 2:
         return np.full(weights.shape[:-1], np.nan)
@@ -63,7 +84,14 @@ def equalized_odds_difference(
     predicted: Array, y: Array, a: Array, classes: int, weights: Array | None = None
 ) -> Array:
     """The largest :func:`demographic_parity_difference` within a class, (...). Of two classes, the larger one of the
-    differences in true and in false positive rate. ``y`` (N,)."""
+    differences in true and in false positive rate. ``y`` (N,).
+
+    >>> import numpy as np
+    >>> from despur.metrics import equalized_odds_difference
+    >>> predicted, y, a = np.array([0, 1, 1, 1]), np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    >>> float(equalized_odds_difference(predicted, y, a, classes=2))
+    1.0
+    """
     weights = np.ones(len(a)) if weights is None else weights
     within = [
         demographic_parity_difference(predicted[y == label], a[y == label], classes, weights[..., y == label])
@@ -78,7 +106,14 @@ def leakage(
     """Accuracy on test samples of a linear SVM that predicts the attribute, fitted on training samples, (...).
 
     ``train`` (M,D), ``train_a`` (M,), ``test`` (N,D), ``test_a`` (N,). ``weights`` (...,N): how often each test sample
-    counts, by default once. ``strength``: C. NaN if all training samples have the same attribute value."""
+    counts, by default once. ``strength``: C. NaN if all training samples have the same attribute value.
+
+    >>> import numpy as np
+    >>> from despur.metrics import leakage
+    >>> z, a = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([0, 0, 1, 1])
+    >>> float(leakage(z, a, z, a, strength=1.0))
+    1.0
+    """
     if len(np.unique(train_a)) < 2:
         return np.full(() if weights is None else weights.shape[:-1], np.nan)
     values, normals, biases = support_vectors(train, train_a, strength)
@@ -92,7 +127,14 @@ def nonlinear_leakage(
 
     The width of the kernel is scikit-learn's ``gamma="scale"``. The kernel is approximated with ``landmarks`` training
     samples (Nystroem), since each run needs a fit. A linear kernel, scaled by gamma, is added, so that the attacker is
-    about as strong as the linear one even in many dimensions."""
+    about as strong as the linear one even in many dimensions.
+
+    >>> import numpy as np
+    >>> from despur.metrics import nonlinear_leakage
+    >>> z, a = np.array([[-3.0], [-2.9], [0.0], [0.1], [3.0], [3.1]]), np.array([0, 0, 1, 1, 0, 0])
+    >>> float(nonlinear_leakage(z, a, z, a))
+    1.0
+    """
     if len(np.unique(train_a)) < 2:
         return np.full(() if weights is None else weights.shape[:-1], np.nan)
     gamma, center = 1 / max(float(train.var()) * train.shape[1], 1e-12), train.mean(axis=0)
@@ -105,6 +147,13 @@ def tradeoff(accuracy: Array, gap: Array, leakage_representations: Array, leakag
     """Trade-off of the models that are compared on a data set, (M,...); 1 for a model that is the best in everything.
 
     Weighted mean of accuracy (1/2), 1 - GAP (1/4) and 1 - both leakages (1/8 each), each divided by the largest value
-    of the M models. All arguments are shares, (M,...)."""
+    of the M models. All arguments are shares, (M,...).
+
+    >>> import numpy as np
+    >>> from despur.metrics import tradeoff
+    >>> accuracy, gap, leaks = np.array([0.9, 0.8]), np.array([0.3, 0.1]), np.array([0.9, 0.6])
+    >>> tradeoff(accuracy, gap, leaks, leaks).round(3)
+    array([0.757, 0.944])
+    """
     values = np.stack([accuracy, 1 - gap, 1 - leakage_representations, 1 - leakage_logits])
     return np.tensordot([1 / 2, 1 / 4, 1 / 8, 1 / 8], values / values.max(axis=1, keepdims=True), 1)

@@ -24,7 +24,14 @@ def one_hot(values: Array, count: int) -> csr_array:
 
 def group_accuracies(correct: Array, groups: Array, weights: Array | None = None) -> Array:
     """Accuracy of each group, (...,G); NaN for a group without samples. ``correct`` bool (N,); ``groups`` bool (N,G),
-    which may overlap."""
+    which may overlap.
+
+    >>> import numpy as np
+    >>> from despur.metrics import group_accuracies
+    >>> correct, group = np.array([True, True, False, True]), np.array([0, 0, 1, 1])
+    >>> group_accuracies(correct, group[:, None] == np.arange(3))
+    array([1. , 0.5, nan])
+    """
     weights = np.ones(len(correct)) if weights is None else weights
     sizes, hits = weights @ groups.astype(float), weights @ (groups & correct[:, None]).astype(float)
     return np.where(sizes > 0, hits / np.maximum(sizes, 1), np.nan)
@@ -32,19 +39,39 @@ def group_accuracies(correct: Array, groups: Array, weights: Array | None = None
 
 def worst_group_accuracy(correct: Array, groups: Array, weights: Array | None = None) -> Array:
     """Smallest accuracy of the groups with samples, (...): 1 - Eq. 1 of Zhang et al. 2022 for the 0-1 loss. NaN if no
-    group has samples. Samples in no group do not count."""
+    group has samples. Samples in no group do not count.
+
+    >>> import numpy as np
+    >>> from despur.metrics import worst_group_accuracy
+    >>> correct, group = np.array([True, True, False, True]), np.array([0, 0, 1, 1])
+    >>> float(worst_group_accuracy(correct, group[:, None] == np.arange(2)))
+    0.5
+    """
     return np.fmin.reduce(group_accuracies(correct, groups, weights), axis=-1)
 
 
 def weighted_average(correct: Array, groups: Array, train_sizes: Array, weights: Array | None = None) -> Array:
     """Mean accuracy of disjoint groups, weighted by their numbers of training samples (G,), (...). Groups without
-    samples are left out."""
+    samples are left out.
+
+    >>> import numpy as np
+    >>> from despur.metrics import weighted_average
+    >>> correct, group = np.array([True, True, False, True]), np.array([0, 0, 1, 1])
+    >>> float(weighted_average(correct, group[:, None] == np.arange(2), np.array([90, 10])))
+    0.95
+    """
     return average_groups(group_accuracies(correct, groups, weights), train_sizes)
 
 
 def average_groups(values: Array, sizes: Array) -> Array:
     """Mean over groups of their ``values`` (...,G), weighted by their ``sizes`` (G,), (...). Groups without a value
-    (NaN) are left out."""
+    (NaN) are left out.
+
+    >>> import numpy as np
+    >>> from despur.metrics import average_groups
+    >>> float(average_groups(np.array([1.0, 0.5, np.nan]), np.array([90, 10, 5])))
+    0.95
+    """
     shares = np.where(np.isnan(values), 0, sizes)
     total = shares.sum(axis=-1)
     return np.where(total > 0, np.nansum(values * shares, axis=-1) / np.maximum(total, 1e-12), np.nan)

@@ -17,7 +17,14 @@ def mutual_information(z: Array, labels: Array, fitted: Array | None = None, wei
     samples of the average; classes that have none there are left out. The regression is fitted on all samples and
     averaged over all (the paper), or fitted on the rows ``fitted`` and averaged over the others (released code).
     ``weights`` (...,N): how often each sample counts in the average, by default once; the fit is not weighted.
-    The fit is converged in float64, so that the number of threads does not matter."""
+    The fit is converged in float64, so that the number of threads does not matter.
+
+    >>> import numpy as np
+    >>> from despur.metrics import mutual_information
+    >>> z, labels = np.array([[0.0], [1.0], [9.0], [10.0]]), np.array([0, 0, 1, 1])
+    >>> round(float(mutual_information(z, labels)), 2)  # at most log 2
+    0.52
+    """
     weights = np.ones(len(z)) if weights is None else weights
     rows = np.arange(len(z)) if fitted is None else fitted
     others = rows if fitted is None else np.setdiff1d(np.arange(len(z)), fitted)

@@ -26,13 +26,25 @@ def layers(weights: Mapping[str, Array]) -> tuple[Array, Array, Array]:
 
 
 def product_bound(weights: Mapping[str, Array]) -> float:
-    """Upper bound: the product of the spectral norms of the layers; the Lipschitz constant of ReLU is 1."""
+    """Upper bound: the product of the spectral norms of the layers; the Lipschitz constant of ReLU is 1.
+
+    >>> import numpy as np
+    >>> from despur.metrics import product_bound
+    >>> product_bound({"down.weight": np.array([[3.0, 4.0]]), "up.weight": np.array([[2.0], [0.0]])})
+    10.0
+    """
     down, _, up = layers(weights)
     return float(np.linalg.norm(up, 2) * np.linalg.norm(down, 2))
 
 
 def sampled_bound(weights: Mapping[str, Array], embeddings: Array) -> float:
-    """Lower bound: the largest spectral norm of the Jacobian at any of ``embeddings`` (N,D)."""
+    """Lower bound: the largest spectral norm of the Jacobian at any of ``embeddings`` (N,D).
+
+    >>> import numpy as np
+    >>> from despur.metrics import sampled_bound
+    >>> sampled_bound({"down.weight": np.array([[3.0, 4.0]]), "up.weight": np.array([[2.0], [0.0]])}, np.ones((1, 2)))
+    10.0
+    """
     down, bias, up = layers(weights)
     (_, first), (_, second) = np.linalg.qr(down.T), np.linalg.qr(up)  # so that norms are of H x H matrices
     patterns = np.unique(embeddings @ down.T + bias > 0, axis=0)  # which hidden units are active

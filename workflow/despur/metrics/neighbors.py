@@ -8,5 +8,11 @@ from despur.storage.store import Array
 def predict_by_neighbors(train: Array, train_y: Array, test: Array, k: int) -> Array:
     """The most frequent class of the ``k`` nearest training representations, (N,); of several, the lowest.
 
-    ``train`` (M,D), ``train_y`` (M,), ``test`` (N,D). Euclidean distances; ``k`` is at most M."""
+    ``train`` (M,D), ``train_y`` (M,), ``test`` (N,D). Euclidean distances; ``k`` is at most M.
+
+    >>> import numpy as np
+    >>> from despur.metrics import predict_by_neighbors
+    >>> predict_by_neighbors(np.array([[0.0], [1.0], [9.0]]), np.array([0, 0, 1]), np.array([[0.4], [8.0]]), k=1)
+    array([0, 1])
+    """
     return KNeighborsClassifier(min(k, len(train)), algorithm="brute").fit(train, train_y).predict(test)

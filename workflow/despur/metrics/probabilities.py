@@ -18,14 +18,26 @@ MANY = 10  # of more classes, the areas under curves have no values on bootstrap
 def brier_score(probabilities: Array, y: Array, weights: Array | None = None) -> Array:
     """Mean squared distance of the probabilities (N,C) and the one-hot classes, (...); of two classes, half of it.
 
-    ``y`` (N,); ``weights`` (...,N): how often each sample counts, by default once."""
+    ``y`` (N,); ``weights`` (...,N): how often each sample counts, by default once.
+
+    >>> import numpy as np
+    >>> from despur.metrics import brier_score
+    >>> float(brier_score(np.array([[0.8, 0.2], [0.4, 0.6]]), np.array([0, 1])).round(3))
+    0.1
+    """
     squared = np.square(probabilities).sum(axis=1) + 1 - 2 * probabilities[np.arange(len(y)), y]
     return mean(squared / 2 if probabilities.shape[1] == 2 else squared, weights)
 
 
 def calibration_error(probabilities: Array, y: Array, weights: Array | None = None) -> Array:
     """Expected calibration error (Guo et al. 2017, Eq. 3), (...): the mean distance between confidence and accuracy,
-    over ``BINS`` bins of confidence of equal width. Arguments as in :func:`brier_score`."""
+    over ``BINS`` bins of confidence of equal width. Arguments as in :func:`brier_score`.
+
+    >>> import numpy as np
+    >>> from despur.metrics import calibration_error
+    >>> float(calibration_error(np.array([[0.8, 0.2], [0.4, 0.6]]), np.array([0, 1])).round(3))
+    0.3
+    """
     confidence = probabilities.max(axis=1)
     bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
     error = (probabilities.argmax(axis=1) == y) - confidence
@@ -35,7 +47,15 @@ def calibration_error(probabilities: Array, y: Array, weights: Array | None = No
 def areas_under_curves(score: Array, positive: Array, weights: Array) -> tuple[Array, Array]:
     """Area under the ROC curve, and average precision, (...); NaN where all samples are positive or none is.
 
-    ``score`` (N,): higher for positive ones; ``positive`` bool (N,); ``weights`` (...,N)."""
+    ``score`` (N,): higher for positive ones; ``positive`` bool (N,); ``weights`` (...,N).
+
+    >>> import numpy as np
+    >>> from despur.metrics import areas_under_curves
+    >>> score, positive = np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True])
+    >>> roc, precision = areas_under_curves(score, positive, np.ones(4))
+    >>> float(roc), round(float(precision), 3)
+    (0.75, 0.833)
+    """
     values, place = np.unique(-score, return_inverse=True)  # equal scores are one point of the curves
     order, starts = np.argsort(place, kind="stable"), np.searchsorted(np.sort(place), np.arange(len(values)))
     sorted_weights = weights[..., order]

@@ -23,7 +23,13 @@ def standardize(z: Array, rows: Array) -> Array:
 
 
 def probe(z: Array, labels: Array, strength: float = STRENGTH) -> LogisticRegression:
-    """Logistic regression with an L2 penalty: labels (N,) from representations (N,D). ``strength``: C."""
+    """Logistic regression with an L2 penalty: labels (N,) from representations (N,D). ``strength``: C.
+
+    >>> import numpy as np
+    >>> from despur.metrics import probe
+    >>> probe(np.array([[-1.0], [-2.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])).predict(np.array([[3.0]]))
+    array([1])
+    """
     return LogisticRegression(C=strength, max_iter=1000).fit(z, labels)
 
 

@@ -8,7 +8,13 @@ from despur.storage.store import Array
 def share_inside(maps: Array, masks: Array) -> Array:
     """Share of the sum of each map that lies inside its mask, (N,); NaN for a map whose sum is 0.
 
-    ``maps`` (N,H,W), not negative; ``masks`` bool (N,H,W)."""
+    ``maps`` (N,H,W), not negative; ``masks`` bool (N,H,W).
+
+    >>> import numpy as np
+    >>> from despur.metrics import share_inside
+    >>> share_inside(np.array([[[1.0, 3.0]]]), np.array([[[False, True]]]))
+    array([0.75])
+    """
     total = maps.sum(axis=(1, 2), dtype=float)
     inside = (maps * masks).sum(axis=(1, 2), dtype=float)
     return np.divide(inside, total, out=np.full(len(maps), np.nan), where=total > 0)

@@ -13,7 +13,13 @@ def near_best_accuracy(accuracy: Array, gap: Array, margin: float) -> int:
     GAPs, the most accurate; then the first. ``accuracy``, ``gap``: shares, (M,).
 
     Shen et al. 2021, Experiments: "minimize GAP while maintaining accuracy as close as possible to the best-achievable
-    value"."""
+    value".
+
+    >>> import numpy as np
+    >>> from despur.metrics import near_best_accuracy
+    >>> near_best_accuracy(np.array([0.90, 0.89, 0.70]), np.array([0.30, 0.10, 0.05]), margin=0.02)
+    1
+    """
     allowed = np.flatnonzero(accuracy >= accuracy.max() - margin)
     return int(allowed[np.lexsort((-accuracy[allowed], gap[allowed]))[0]])
 
@@ -23,13 +29,24 @@ def distance_to_optimum(accuracy: Array, fairness: Array, best: tuple[float, flo
     shares of them.
 
     ``best``: by default the largest accuracy and the largest fairness, perhaps of two settings. Fairness is 1 - GAP.
+
+    >>> import numpy as np
+    >>> from despur.metrics import distance_to_optimum
+    >>> distance_to_optimum(np.array([0.9, 0.8]), np.array([0.7, 0.9])).round(3)
+    array([0.222, 0.111])
     """
     most_accurate, fairest = best or (float(accuracy.max()), float(fairness.max()))
     return np.hypot(1 - accuracy / most_accurate, 1 - fairness / fairest)
 
 
 def on_pareto_front(accuracy: Array, harm: Array) -> Array:
-    """Whether no other setting is both more accurate and less harmful (Shen et al. 2021, footnote 3), bool (M,)."""
+    """Whether no other setting is both more accurate and less harmful (Shen et al. 2021, footnote 3), bool (M,).
+
+    >>> import numpy as np
+    >>> from despur.metrics import on_pareto_front
+    >>> on_pareto_front(np.array([0.9, 0.8, 0.7]), np.array([0.3, 0.1, 0.2]))
+    array([ True,  True, False])
+    """
     beaten = (accuracy[None, :] > accuracy[:, None]) & (harm[None, :] < harm[:, None])
     return np.logical_not(beaten.any(axis=1))
 

@@ -2,10 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
-
-from jsonschema import Draft4Validator, Draft202012Validator, validators
-from jsonschema.exceptions import ValidationError, best_match
+from typing import TYPE_CHECKING, Any
 
 from despur.orchestration import experiments, matrix
 from despur.orchestration.configuration_files import (
@@ -26,8 +23,10 @@ from despur.specs.settings import SettingError
 from despur.specs.stages import STAGES
 from despur.specs.yaml_files import load_file
 
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
 SCHEMA = PACKAGE.parent / "schemas/config.schema.yaml"
-Validator = validators.extend(Draft202012Validator, type_checker=Draft4Validator.TYPE_CHECKER)  # 2.0 is no integer
 
 
 def load_configuration(file: Path) -> dict[str, Any]:
@@ -68,8 +67,7 @@ def complete_configuration(config: Mapping[str, Any], check: bool = True) -> dic
     refuse_oversized(config)
     config = expand(config)
     refuse_oversized(config)
-    error = best_match(Validator(schema).iter_errors(dict(config)))
-    if error is not None:
+    if error := _find_error(config, schema):
         raise _described(error, schema["properties"])
     with within("config key extensions"):
         use_extensions(config.get("extensions", []))
@@ -84,7 +82,16 @@ def _add_defaults(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[
     return {**config, **{key: default for key, default in defaults.items() if key not in config}}
 
 
-def _described(error: ValidationError, known: Mapping[str, Any]) -> SettingError:
+def _find_error(config: Mapping[str, Any], schema: Mapping[str, Any]) -> "ValidationError | None":
+    """The error that tells most of what is wrong by the schema, if anything is. jsonschema comes with an extra."""
+    from jsonschema import Draft4Validator, Draft202012Validator, validators
+    from jsonschema.exceptions import best_match
+
+    checker = validators.extend(Draft202012Validator, type_checker=Draft4Validator.TYPE_CHECKER)  # 2.0 is no integer
+    return best_match(checker(schema).iter_errors(dict(config)))
+
+
+def _described(error: "ValidationError", known: Mapping[str, Any]) -> SettingError:
     """What is wrong with a key or its value, and what the key is for."""
     path = [show_text(str(key)) for key in error.absolute_path]
     where = f"config key {'.'.join(path)}: " if path else ""

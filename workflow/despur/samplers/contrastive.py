@@ -47,7 +47,18 @@ class ContrastiveSampler:
     empty pool is replaced: of negatives by all other classes, of positives by the whole class. ``y``, ``predicted``:
     (N,). ``anchors_from``: "correct" predictions or "all" samples. ``negatives_by`` "class" or "prediction" drops the
     other condition (App. A.3); ``positives_by`` "class" drops that on predictions (SupCon*). ``shrink``: the numbers of
-    positives and negatives are at most the size of the smallest pool. Raises SettingError if there is no anchor."""
+    positives and negatives are at most the size of the smallest pool. Raises SettingError if there is no anchor.
+
+    >>> import numpy as np
+    >>> from despur.samplers import ContrastiveSampler
+    >>> y, predicted = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 1, 1, 0])
+    >>> sampler = ContrastiveSampler(y, predicted, num_positives=1, num_negatives=1)
+    >>> batch = sampler.draw(np.random.default_rng(0), np.array([0, 3]))
+    >>> batch.positives, batch.negatives  # of the anchors 0 and 3
+    (array([[2],
+           [5]]), array([[5],
+           [2]]))
+    """
 
     def __init__(
         self,

@@ -19,7 +19,14 @@ def domains(y: Array, inferred: Array, reading: str = "attribute") -> Array:
 
 def balanced(rng: np.random.Generator, group: Array, batch_size: int) -> Iterator[Array]:
     """Mini-batches of an epoch of N samples, drawn with replacement; each group has the same probability. ``group``:
-    (N,)."""
+    (N,).
+
+    >>> import numpy as np
+    >>> from despur.samplers import balanced
+    >>> batches = list(balanced(np.random.default_rng(0), np.array([0] * 90 + [1] * 10), batch_size=50))
+    >>> [batch.shape for batch in batches]
+    [(50,), (50,)]
+    """
     sizes = np.bincount(group)
     rows = rng.choice(len(group), len(group), p=1 / (len(sizes) * sizes[group]))
     yield from np.split(rows, range(batch_size, len(rows), batch_size))
@@ -27,6 +34,12 @@ def balanced(rng: np.random.Generator, group: Array, batch_size: int) -> Iterato
 
 def draw_batches(rng: np.random.Generator, chances: Array, batch_size: int) -> Iterator[Array]:
     """Mini-batches of almost equal size of an epoch of N samples, drawn with replacement with ``chances`` (N,), whose
-    sum is 1."""
+    sum is 1.
+
+    >>> import numpy as np
+    >>> from despur.samplers import draw_batches
+    >>> [len(rows) for rows in draw_batches(np.random.default_rng(0), np.full(10, 0.1), batch_size=4)]
+    [4, 3, 3]
+    """
     rows = rng.choice(len(chances), len(chances), p=chances)
     yield from np.array_split(rows, math.ceil(len(rows) / batch_size))

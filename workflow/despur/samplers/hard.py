@@ -40,7 +40,17 @@ class HardSampler:
     """Anchors, positives and negatives. ``y``, ``predicted``: classes and predictions of stage 1, (N,).
 
     With ``sampling`` "random" instead of "hard", anchors are drawn from all samples, positives from all others of their
-    class, and negatives from all of other classes; the number of anchors an epoch is the same."""
+    class, and negatives from all of other classes; the number of anchors an epoch is the same.
+
+    >>> import numpy as np
+    >>> from despur.samplers import HardSampler
+    >>> y, predicted = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
+    >>> sampler = HardSampler(y, predicted, num_positives=1, num_negatives=1)
+    >>> anchors = sampler.draw_anchors(np.random.default_rng(0))
+    >>> batch = sampler.draw(np.random.default_rng(0), anchors, sampler.list_other_classes(anchors))
+    >>> batch.anchors, batch.positives
+    (array([1]), array([[0]]))
+    """
 
     def __init__(
         self, y: Array, predicted: Array, num_positives: int, num_negatives: int, sampling: str = "hard"
@@ -94,7 +104,14 @@ class HardSampler:
 
 def upsampled(rng: np.random.Generator, wrong: Array) -> tuple[Array, Array]:
     """Wrong and right rows, equally many, in random order: the fewer ones are repeated. If there are none of one kind,
-    its array is empty. ``wrong``: bool (N,)."""
+    its array is empty. ``wrong``: bool (N,).
+
+    >>> import numpy as np
+    >>> from despur.samplers import upsampled
+    >>> wrong, right = upsampled(np.random.default_rng(0), np.array([True, False, False]))
+    >>> wrong, np.sort(right)
+    (array([0, 0]), array([1, 2]))
+    """
     size = int(max(wrong.sum(), (~wrong).sum()))
     return repeat_shuffled(rng, np.flatnonzero(wrong), size), repeat_shuffled(rng, np.flatnonzero(~wrong), size)
 
@@ -108,7 +125,14 @@ def repeat_shuffled(rng: np.random.Generator, rows: Array, size: int) -> Array:
 
 def draw_each_class_and_prediction(rng: np.random.Generator, y: Array, predicted: Array, size: int) -> Array:
     """Released code on Waterbirds: shuffled rows of ``size`` samples of each class and prediction, drawn with
-    replacement if there are fewer. ``y``, ``predicted``: (N,)."""
+    replacement if there are fewer. ``y``, ``predicted``: (N,).
+
+    >>> import numpy as np
+    >>> from despur.samplers import draw_each_class_and_prediction
+    >>> y, predicted = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
+    >>> np.bincount(draw_each_class_and_prediction(np.random.default_rng(0), y, predicted, size=1)[:3] < 4)
+    array([0, 3])
+    """
     _, pair = np.unique(np.stack([y, predicted]), axis=1, return_inverse=True)
     members = [np.flatnonzero(pair.ravel() == p) for p in range(int(pair.max()) + 1)]
     return rng.permutation(np.concatenate([rng.choice(rows, size, replace=len(rows) < size) for rows in members]))
@@ -117,7 +141,15 @@ def draw_each_class_and_prediction(rng: np.random.Generator, y: Array, predicted
 def upsample_classes_then_predictions(rng: np.random.Generator, y: Array, predicted: Array) -> Array:
     """Released code on the other data sets: shuffled rows. Classes are upsampled to the largest class; then, within a
     class, predictions to the most frequent one. Both draw with replacement what they enlarge. ``y``, ``predicted``:
-    (N,)."""
+    (N,).
+
+    >>> import numpy as np
+    >>> from despur.samplers import upsample_classes_then_predictions
+    >>> y, predicted = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
+    >>> rows = upsample_classes_then_predictions(np.random.default_rng(0), y, predicted)
+    >>> len(rows), int((rows == 3).sum())
+    (7, 3)
+    """
     classes = [np.flatnonzero(y == label) for label in np.unique(y)]
     drawn = []
     for rows in enlarge(rng, classes):

@@ -9,7 +9,14 @@ def label_ranks(rng: np.random.Generator, y: Array, block: Array | None = None) 
     """Rank of each sample in the order of labeling, (N,): the n labeled samples are those with ranks below n.
 
     For every n, classes are equally frequent among them, to within one, until a class is used up. So a larger share of
-    labels contains the smaller ones. Within a class, samples of a lower ``block`` (N,) come first. ``y``: (N,)."""
+    labels contains the smaller ones. Within a class, samples of a lower ``block`` (N,) come first. ``y``: (N,).
+
+    >>> import numpy as np
+    >>> from despur.samplers import label_ranks
+    >>> y = np.array([0, 0, 0, 1, 1])
+    >>> np.bincount(y[label_ranks(np.random.default_rng(0), y) < 4])  # of four labels, two a class
+    array([2, 2])
+    """
     order = np.lexsort((rng.random(len(y)), np.zeros(len(y)) if block is None else block, y))
     within = np.empty(len(y), int)
     within[order] = np.concatenate([np.arange(n) for n in np.unique(y, return_counts=True)[1]])

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from despur.specs.extras import name_extra
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError
 from despur.storage import checksums, commits
@@ -38,7 +39,9 @@ NO_MEMORY = "can't allocate memory|cannot allocate memory|Cannot allocate memory
 
 
 def list_versions() -> dict[str, str]:
-    return {"python": platform.python_version(), **{name: importlib.metadata.version(name) for name in PACKAGES}}
+    """Versions of Python and of those of PACKAGES that are installed."""
+    found = {name: each.version for name in PACKAGES for each in importlib.metadata.distributions(name=name)}
+    return {"python": platform.python_version(), **found}
 
 
 def processor() -> str:
@@ -121,7 +124,8 @@ def run_from_command_line(
     commits.state()  # of the code that runs now: it may be edited meanwhile
     try:
         interrupt_work()
-        work(locate_result(arguments.path), arguments)
+        with name_extra():
+            work(locate_result(arguments.path), arguments)
     except (SettingError, InputError) as error:
         sys.exit(f"error: {error}")
     except (RuntimeError, MemoryError, OSError) as error:

@@ -40,10 +40,10 @@ def colorize(gray: Array, colors: Array, threshold: int = 120) -> Array:
 def resize(images: Array, size: int) -> Array:
     """Bilinear, anti-aliased. uint8 (N,H,W,C) -> (N,size,size,C)."""
     import torch
-    from torchvision.transforms.v2 import functional
+    from torch.nn.functional import interpolate
 
     pictures = torch.from_numpy(np.ascontiguousarray(images)).permute(0, 3, 1, 2)
-    resized = [functional.resize(part, [size, size], antialias=True) for part in pictures.split(4096)]
+    resized = [interpolate(part, [size, size], mode="bilinear", antialias=True) for part in pictures.split(4096)]
     return torch.cat(resized).permute(0, 2, 3, 1).contiguous().numpy()
 
 

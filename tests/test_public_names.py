@@ -1,0 +1,31 @@
+"""What the package publishes: each public name is there and has an example that holds; importing it stays light."""
+
+import subprocess
+import sys
+
+import pytest
+from examples import list_examples, list_public, run_example
+
+
+@pytest.mark.parametrize(("name", "test"), [pytest.param(*each, id=each[0]) for each in list_examples()])
+def test_examples_hold(name, test):
+    assert run_example(test) == ""
+
+
+def test_public_functions_have_an_example():
+    with_examples = {name for name, test in list_examples() if test.examples}
+    functions = {name for name, found in list_public().items() if not isinstance(found, type)}
+    assert functions <= with_examples
+
+
+@pytest.mark.parametrize("package", ["despur", "despur.losses", "despur.metrics", "despur.samplers"])
+def test_an_import_brings_no_torch_before_it_is_used(package):
+    code = f"import sys, {package}; print({{'torch', 'pandas', 'sklearn'}} & {{*sys.modules}})"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
+
+
+def test_a_name_that_is_not_public_is_refused():
+    import despur.losses
+
+    with pytest.raises(AttributeError, match=r"module 'despur.losses' has no attribute 'nothing'"):
+        despur.losses.nothing  # noqa: B018

@@ -1,0 +1,31 @@
+from despur.metrics.alignment import alignment_loss as alignment_loss
+from despur.metrics.alignment import cosine_similarity as cosine_similarity
+from despur.metrics.bound import alignment_term as alignment_term
+from despur.metrics.bound import clipped_cross_entropy as clipped_cross_entropy
+from despur.metrics.bound import concentration_term as concentration_term
+from despur.metrics.decisions import macro_f1 as macro_f1
+from despur.metrics.fairness import demographic_parity_difference as demographic_parity_difference
+from despur.metrics.fairness import equalized_odds_difference as equalized_odds_difference
+from despur.metrics.fairness import leakage as leakage
+from despur.metrics.fairness import nonlinear_leakage as nonlinear_leakage
+from despur.metrics.fairness import tpr_gap as tpr_gap
+from despur.metrics.fairness import tpr_gaps as tpr_gaps
+from despur.metrics.fairness import tradeoff as tradeoff
+from despur.metrics.groups import average_groups as average_groups
+from despur.metrics.groups import group_accuracies as group_accuracies
+from despur.metrics.groups import weighted_average as weighted_average
+from despur.metrics.groups import worst_group_accuracy as worst_group_accuracy
+from despur.metrics.information import mutual_information as mutual_information
+from despur.metrics.lipschitz import product_bound as product_bound
+from despur.metrics.lipschitz import sampled_bound as sampled_bound
+from despur.metrics.neighbors import predict_by_neighbors as predict_by_neighbors
+from despur.metrics.probabilities import areas_under_curves as areas_under_curves
+from despur.metrics.probabilities import brier_score as brier_score
+from despur.metrics.probabilities import calibration_error as calibration_error
+from despur.metrics.probes import probe as probe
+from despur.metrics.saliency import share_inside as share_inside
+from despur.metrics.selection import distance_to_optimum as distance_to_optimum
+from despur.metrics.selection import near_best_accuracy as near_best_accuracy
+from despur.metrics.selection import on_pareto_front as on_pareto_front
+
+RESAMPLES: int

@@ -1,0 +1,10 @@
+from despur.samplers.contrastive import ContrastiveBatch as ContrastiveBatch
+from despur.samplers.contrastive import ContrastiveSampler as ContrastiveSampler
+from despur.samplers.domains import balanced as balanced
+from despur.samplers.domains import draw_batches as draw_batches
+from despur.samplers.hard import AnchorBatch as AnchorBatch
+from despur.samplers.hard import HardSampler as HardSampler
+from despur.samplers.hard import draw_each_class_and_prediction as draw_each_class_and_prediction
+from despur.samplers.hard import upsample_classes_then_predictions as upsample_classes_then_predictions
+from despur.samplers.hard import upsampled as upsampled
+from despur.samplers.labeled import label_ranks as label_ranks
