@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from snakemake_logger_plugin_despur.state import Job, RunState, describe_failure, spell_command
-from snakemake_logger_plugin_despur.views import LiveView, PlainView, describe_made, format_seconds, summarize
+from snakemake_logger_plugin_despur.views import LiveView, PlainView, describe_made, summarize
 
 COMMAND = "python -m despur.orchestration.gpu_slots --gpus 0 --jobs-per-gpu 0 python -m despur.warm"
 STAGE2 = f"{COMMAND} -m despur.stage2 results/runs/d/erm/s0/models.safetensors --threads 1 > results/logs/erm.log 2>&1"
@@ -151,8 +151,3 @@ def test_of_several_results_that_were_asked_for_it_is_said_how_many():
     words = ["snakemake", "results/runs/a/erm/s0/metrics.csv", "results/runs/a/erm/s1/metrics.csv", "--cores", "2"]
     assert describe_made(jobs, words) == "Made 2 results, the last of them results/runs/a/erm/s1/metrics.csv"
     assert describe_made(jobs, words[:2]) == "Made results/runs/a/erm/s1/metrics.csv"
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (89, "89 s"), (90, "2 min"), (5400, "1.5 h")])
-def test_seconds_are_said_as_people_say_them(seconds, text):
-    assert format_seconds(seconds) == text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from despur.reporting.templates import break_name, format_duration, format_number
+from despur.reporting.templates import break_name, format_number
 
 
 @pytest.mark.parametrize(
@@ -16,8 +16,3 @@ def test_how_a_number_is_shown(value, text):
 def test_a_long_name_goes_on_in_the_next_line_between_its_parts():
     assert break_name("a_b+c=1;d").split("\u200b") == ["a_", "b+", "c=1;", "d"]
     assert break_name("0.3 [+0.1, +0.5]") == "0.3 [+0.1, +0.5]"  # a sign stays with its number
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(45.2, "45 s"), (600, "10 min"), (9000, "2.5 h")])
-def test_how_a_duration_is_shown(seconds, text):
-    assert format_duration(seconds) == text

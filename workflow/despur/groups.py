@@ -63,10 +63,8 @@ def load_evidence(result: ResultPath, run: Run, dataset: Dataset, split: str = "
     evidence.num_attributes = len(dataset.about["attributes"])
     declaration, attribute = read_declarations("inference", run.spec.base_name), dataset.a
     if "stage1" in run.spec.components:
-        source = next(
-            p for p in result.upstream("stage1") if p.sweep.base_name == run.spec.components["stage1"].base_name
-        )
-        outputs = Container(source.folder / "outputs.safetensors")
+        stage1 = result.find_upstream("stage1", run.spec.components["stage1"].base_name)
+        outputs = Container(stage1.folder / "outputs.safetensors")
         evidence.z, evidence.logits = (
             outputs[f"{run.find_upstream_key('stage1')}/last/{name}"][rows] for name in ("z", "logits")
         )
@@ -98,8 +96,8 @@ def suggest_remedy(result: ResultPath, run: Run, inferred: Array, y: Array) -> s
     base = run.spec.components.get("stage1")
     if base is None or not {"epochs", "learning_rate"} <= base.settings.keys():
         return ""
-    folder = next(each.folder for each in result.upstream("stage1") if each.sweep.base_name == base.base_name)
-    if not (file := folder / "history.csv").exists():
+    file = result.find_upstream("stage1", base.base_name).folder / "history.csv"
+    if not file.exists():
         return ""
     history = pd.read_csv(file)
     history = history[(history["dataset"] == run.data.name) & (history["method"] == base.name)]

@@ -3,6 +3,8 @@
 import math
 import os
 
+from snakemake.resources import Resources
+
 from despur.orchestration import gpu_slots, locks, slurm
 
 # After a kill -9, go on without --unlock. A cluster's jobs read this file, too, on nodes that cannot see who holds the
@@ -19,8 +21,8 @@ if workflow.is_main_process:
 
 def profile_resource(resource):
     """What a profile sets a resource to, by rule (set-resources)."""
-    by_rule = workflow.resource_settings._parsed_overwrite_resources
-    return {rule: int(own[resource].value) for rule, own in by_rule.items() if resource in own}
+    by_rule = workflow.resource_settings.overwrite_resources.items()
+    return {rule: int(Resources.from_mapping(own)[resource].value) for rule, own in by_rule if resource in own}
 
 
 # A profile that shares GPUs says how many jobs run on one device (jobs_per_gpu), and perhaps how many run at once

@@ -6,7 +6,7 @@ rule saliency:
         data=data_files("runs"),
         models="results/runs/{dataset}/{method}/s{seeds}/models.safetensors",
         about="results/runs/{dataset}/{method}/s{seeds}/about.json",
-        stage1=upstream_files("runs", "stage1", "models.safetensors"),
+        stage1_models=upstream_files("runs", "stage1", "models.safetensors"),
     output:
         maps="results/runs/{dataset}/{method}/s{seeds}/saliency.safetensors",
         shares="results/runs/{dataset}/{method}/s{seeds}/saliency.csv",

@@ -5,8 +5,8 @@ rule train_stage2:
     input:
         data=data_files("runs"),
         groups=upstream_files("runs", "groups", "groups.safetensors"),
-        stage1=upstream_files("runs", "stage1", "outputs.safetensors"),
-        heads=upstream_files("runs", "stage1", "models.safetensors"),
+        stage1_outputs=upstream_files("runs", "stage1", "outputs.safetensors"),
+        stage1_models=upstream_files("runs", "stage1", "models.safetensors"),
     output:
         models="results/runs/{dataset}/{method}/s{seeds}/models.safetensors",
         outputs="results/runs/{dataset}/{method}/s{seeds}/outputs.safetensors",

@@ -11,6 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from despur.specs.durations import format_seconds
 from snakemake_logger_plugin_despur.state import Job, RunState
 
 SHOWN = 8  # running jobs that the live view lists
@@ -21,13 +22,6 @@ def has_terminal() -> bool:
     """Whether a view can be drawn where messages go."""
     console = Console(stderr=True)
     return sys.stderr.isatty() and not console.is_dumb_terminal
-
-
-def format_seconds(seconds: float) -> str:
-    """``45 s``, ``12 min``, ``3.4 h``."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def format_jobs(count: int) -> str:

@@ -85,6 +85,7 @@ class GradientMethod(Method):
     """An encoder with a linear head, trained by mini-batches. With several optimizers, override :meth:`step`."""
 
     epochs_done = steps_done = 0  # set by the training loop before each epoch and each step
+    epoch = 0.0  # epochs so far, with the part of the present one; set before each step
     plateau = Plateau()
 
     def __init__(self, task: Task, spec: Spec) -> None:
@@ -124,6 +125,7 @@ class GradientMethod(Method):
 
     def set_learning_rate(self, epoch: float) -> None:
         """Called by the training loop before each step, after ``epoch`` epochs."""
+        self.epoch = epoch
         for group in self.optimizer.param_groups:
             group["lr"] = self.settings["learning_rate"] * self.lr_factor(epoch)
 

@@ -52,7 +52,7 @@ class SwAV(Pairs):
         return cross_entropies(codes, self.scores(p) / s["temperature"])
 
     def optimizer_step(self) -> None:
-        if self.done < self.settings["frozen_epochs"]:
+        if self.epoch < self.settings["frozen_epochs"]:
             self.networks["prototypes"].weight.grad = None
         super().optimizer_step()
         self.normalize_prototypes()

@@ -145,7 +145,7 @@ def configure_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> 
 def list_artifact_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[ArtifactRun]:
     """All runs of an artifact in this configuration."""
     here = configure_artifact(config, paper, artifact)
-    behind = [run for name in here.get("from", []) for run in list_artifact_runs(config, paper, name)]
+    behind = (run for name in here.get("from", []) for run in list_artifact_runs(config, paper, name))
     others = list(dict.fromkeys(behind))
     if "datasets" in here:
         return others + list_own_runs(config, paper, artifact)
@@ -158,14 +158,14 @@ def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[
     methods = here.get("methods", {})
     if not isinstance(methods, Mapping):
         methods = {name: load_experiments(paper)["methods"][name] for name in methods}
-    found = []
+    found, seeds = [], here.get("seeds")  # None: as many as the whole run; a mapping: by method
     for paper_dataset in here.get("datasets", []):
         used = [_apply_paper_settings(paper, paper_dataset, each) for each in list_substitutes(config, paper_dataset)]
         datasets = [change_settings(each, here.get("data", "")) for each in used]
         for dataset, method in itertools.product(datasets, select_methods(config, paper_dataset, methods)):
-            seeds = _count_seeds(config, here.get("seeds"), method)
+            own = seeds.get(method) if isinstance(seeds, Mapping) else seeds
             for name in list_specifications(methods[method], paper_dataset):
-                folders = list_run_folders(dataset, name, seeds)
+                folders = list_run_folders(dataset, name, config["seeds"] if own is None else own)
                 found.append(ArtifactRun(paper_dataset, dataset, method, folders, artifact, paper))
     return found
 
@@ -187,13 +187,6 @@ def list_runs_of_papers(config: Mapping[str, Any]) -> list[ArtifactRun]:
         for artifact in load_experiments(paper)["artifacts"]
         for artifact_run in list_artifact_runs(config, paper, artifact)
     ]
-
-
-def _count_seeds(config: Mapping[str, Any], own: Any, method: str) -> int | list[str]:
-    """How many seeds a method of an artifact gets: the artifact's own number, its number for this method, or that of
-    the whole run."""
-    found = own.get(method) if isinstance(own, Mapping) else own
-    return config["seeds"] if found is None else found
 
 
 def list_run_folders(dataset: str, method: str, seeds: int | list[str]) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """One style for all figures, and how they are written."""
 
 import re
+import zlib
 from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
@@ -18,8 +19,17 @@ from despur.reporting.printed_names import DATA, NAMES
 from despur.storage.store import atomic
 
 COLUMN = 3.4  # inches: width of a column in print
-# Any ten neighbors have colors of their own; a method has the same color in every figure.
-COLORS = dict(zip(NAMES, cycle(sns.color_palette("colorblind", 10))))
+PALETTE = sns.color_palette("colorblind", 10)
+
+
+class Colors(dict[str, Any]):
+    """A method has the same color in every figure; of NAMES, any ten neighbors have colors of their own."""
+
+    def __missing__(self, method: str) -> Any:
+        return PALETTE[zlib.crc32(method.encode()) % len(PALETTE)]
+
+
+COLORS = Colors(zip(NAMES, cycle(PALETTE)))
 
 
 def create_panels(count: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:
@@ -86,9 +96,9 @@ def name_data(paper_dataset: str, used_dataset: str) -> str:
 
 
 def order_methods(methods: Any) -> list[str]:
-    """Methods in the order of NAMES."""
+    """Methods in the order of NAMES, then those that have no name there, sorted."""
     present = set(methods)
-    return [method for method in NAMES if method in present]
+    return [*(method for method in NAMES if method in present), *sorted(present - NAMES.keys())]
 
 
 def limit_percent(axis: Any, lowest: float | None = None) -> None:

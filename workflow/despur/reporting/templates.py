@@ -7,6 +7,7 @@ import jinja2
 import pandas as pd
 
 from despur.specs.declarations import PACKAGE
+from despur.specs.durations import format_seconds
 
 TEMPLATES = PACKAGE.parent / "report"
 
@@ -25,7 +26,7 @@ def create_environment() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"number": format_number, "duration": format_duration, "breakable": break_name}
+    environment.filters |= {"number": format_number, "duration": format_seconds, "breakable": break_name}
     return environment
 
 
@@ -39,14 +40,3 @@ def format_number(value: Any, digits: int = 3) -> str:
 def break_name(name: Any) -> str:
     """A name that may go on in the next line after each ``+``, ``;`` and ``_`` within it; a dash for none."""
     return "–" if pd.isna(name) else re.sub(r"(?<=\w)[+;_]", "\\g<0>\u200b", str(name))
-
-
-def format_duration(seconds: float) -> str:
-    """``45 s``, ``12 min``, ``3.4 h``."""
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 120
-        else f"{seconds / 60:.0f} min"
-        if seconds < 7200
-        else f"{seconds / 3600:.1f} h"
-    )

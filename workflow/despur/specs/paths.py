@@ -77,6 +77,10 @@ class ResultPath:
             for sweep in self.sweep.subsweeps(component)
         ]
 
+    def find_upstream(self, component: str, base_name: str) -> "ResultPath":
+        """Of the folders of a component that this result reads, that of the stage-1 model or inference of this name."""
+        return next(path for path in self.upstream(component) if path.sweep.base_name == base_name)
+
     def runs(self) -> list["Run"]:
         """Every run of this path: data set point x point x seed."""
         every = [

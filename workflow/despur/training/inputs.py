@@ -3,7 +3,6 @@
 import dataclasses
 from functools import cache, lru_cache, partial
 from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -54,12 +53,8 @@ class RunInputs:
 
     def replace_inputs(self, data: str, stage1: str, key: str) -> Dataset:
         """A data set with stage-1 representations, float32 (N,D), in the place of its inputs."""
-        z = Container(self.find_folder("stage1", stage1) / "outputs.safetensors")[key].astype(np.float32)
-        return dataclasses.replace(self.load_stored(data), inputs=z)
-
-    def find_folder(self, component: str, base_name: str) -> Path:
-        """The folder of a component's results (``stage1``, ``groups``)."""
-        return next(p.folder for p in self.result.upstream(component) if p.sweep.base_name == base_name)
+        outputs = Container(self.result.find_upstream("stage1", stage1).folder / "outputs.safetensors")
+        return dataclasses.replace(self.load_stored(data), inputs=outputs[key].astype(np.float32))
 
     def stage1_key(self, run: Run) -> str:
         """The key of a run's stage-1 model, at the step that the method reads."""
@@ -70,7 +65,7 @@ class RunInputs:
         has no logits."""
         if "stage1_selection" not in run.spec.settings:
             return None
-        folder = self.find_folder("stage1", run.spec.components["stage1"].base_name)
+        folder = self.result.find_upstream("stage1", run.spec.components["stage1"].base_name).folder
         key = self.stage1_key(run)
         outputs, weights = (
             Container(folder / "outputs.safetensors"),
@@ -89,7 +84,7 @@ class RunInputs:
         """The weights of the stage-1 encoder, if the method starts from them."""
         if "stage1_weights" not in run.spec.settings:
             return None
-        folder = self.find_folder("stage1", run.spec.components["stage1"].base_name)
+        folder = self.result.find_upstream("stage1", run.spec.components["stage1"].base_name).folder
         key = f"{run.find_upstream_key('stage1')}/{run.spec.settings['stage1_weights']}"
         weights = Container(folder / "models.safetensors").load_arrays(key)
         return {k.removeprefix("encoder."): torch.from_numpy(v) for k, v in weights.items() if k.startswith("encoder.")}
@@ -100,7 +95,7 @@ class RunInputs:
         if "groups" not in run.spec.components:
             return None
         spec, dataset = run.spec.components["groups"], self.load_stored(run.data.name)
-        groups = Container(self.find_folder("groups", spec.base_name) / "groups.safetensors")
+        groups = Container(self.result.find_upstream("groups", spec.base_name).folder / "groups.safetensors")
         inferred = np.full(len(dataset.table), MISSING)
         for split in dataset.splits:
             if (key := spell_split_key(run.find_upstream_key("groups"), split)) in groups.keys:

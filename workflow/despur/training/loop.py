@@ -55,7 +55,7 @@ class Trainer:
         if not batches:
             raise TrainingError(f"{self.key}: an epoch without a batch; settings {dict(settings)}")
         self.epochs_per_step = 1 / len(batches)
-        self.started_epoch = min(self.started_epoch, self.epochs_done)
+        self.started_epoch = min(self.started_epoch, self.epoch)
         left = batches[p.step_in_epoch :]
         for batch, _ in zip(left, self.method.read_ahead([distributed.shard(each) for each in left]), strict=True):
             self.step(batch)
@@ -90,7 +90,7 @@ class Trainer:
             p.snapshots[f"epoch={p.epoch}"] = copy.deepcopy(self.method.networks.state_dict())
 
     @property
-    def epochs_done(self) -> float:
+    def epoch(self) -> float:
         """Epochs so far, with the part of the present one that is done."""
         return self.progress.epoch + self.progress.step_in_epoch * self.epochs_per_step
 
@@ -99,7 +99,7 @@ class Trainer:
         p = self.progress
         seed_torch(derive_seed(self.key, p.epoch, p.step_in_epoch))
         self.method.steps_done = p.step
-        self.method.set_learning_rate(self.epochs_done)
+        self.method.set_learning_rate(self.epoch)
         process = (distributed.rank(),) if distributed.processes() > 1 else ()
         rng = derive_generator(self.key, p.epoch, p.step_in_epoch, *process)
         with self.machine.autocast, compiling.step(self.compiled):
@@ -161,7 +161,7 @@ class Trainer:
             return
         speed = (p.images - self.reported_images) / (now - self.reported)
         self.reported, self.reported_images = now, p.images
-        epochs, done = self.method.settings["epochs"], self.epochs_done
+        epochs, done = self.method.settings["epochs"], self.epoch
         left = (now - self.started) / max(done - self.started_epoch, 1e-9) * (epochs - done)
         named = " ".join(f"{name} {value:.3f}" for name, value in scores.items())
         line = f"epoch {done:.1f}/{epochs} step {p.step} loss {loss:.4f} {named} {speed:,.0f} images/s"

@@ -82,14 +82,13 @@ class RunJob:
             return fit_once(method, key, score, self.machine, checkpoint)
         return Progress(finished=True)
 
-    def keep_run(self, run: Run, method: Method, progress: Progress, selections: tuple[str, ...]) -> None:
-        """Keep a run's models and outputs for each selection and snapshot, its diagnostics, history and metadata."""
+    def keep_run(self, run: Run, method: Method, progress: Progress) -> None:
+        """Keep a run's models and outputs after the step that is best on validation data and the last one, and of
+        each snapshot; its diagnostics, history and metadata."""
         last = copy.deepcopy(method.networks.state_dict())
         best = last if progress.best_step == progress.step else progress.best
-        states = {"last": last, "best": best, **progress.snapshots}
         kept: dict[int, Kept] = {}  # by state: where best and last are the same, they are computed once
-        for selection in (*selections, *progress.snapshots):
-            state = states[selection]
+        for selection, state in {"best": best, "last": last, **progress.snapshots}.items():
             if id(state) not in kept:
                 kept[id(state)] = self.finish_state(run, method, state)
             weights, outputs, _ = kept[id(state)]
@@ -158,13 +157,13 @@ def compute_outputs(method: Method, dataset: Dataset, run: Run, machine: Machine
     return method.outputs(batcher, derive_generator(run.key, -2), checkpoint)
 
 
-def train_all(result: ResultPath, arguments: argparse.Namespace, selections: tuple[str, ...]) -> None:
-    """Train every run of a result path and write the results. ``selections``: which steps are kept."""
+def train_all(result: ResultPath, arguments: argparse.Namespace) -> None:
+    """Train every run of a result path and write the results."""
     job = RunJob(result, set_up_machine(arguments))
     for run in result.runs():
         method, progress = job.train_run(run)
         if distributed.rank() == 0:
-            job.keep_run(run, method, progress, selections)
+            job.keep_run(run, method, progress)
     if distributed.rank() == 0:
         job.write_results()
     distributed.leave()

@@ -91,7 +91,7 @@ class WithTarget(Pairs):
         """The target's share of its past parameters after ``done`` epochs: constant, or 1 - (1 - ema) (cos(pi share
         of training) + 1) / 2 (Grill et al. 2020)."""
         s = self.settings
-        falling = (math.cos(math.pi * self.done / s["epochs"]) + 1) / 2 if s["ema_increase"] == "cosine" else 1.0
+        falling = (math.cos(math.pi * self.epoch / s["epochs"]) + 1) / 2 if s["ema_increase"] == "cosine" else 1.0
         return 1 - (1 - s["ema"]) * falling
 
     @torch.no_grad()

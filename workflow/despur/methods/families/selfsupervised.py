@@ -31,9 +31,7 @@ def projector(kind: str, dim: int, out: int, width: int = 0) -> nn.Module:
 
 
 class SelfSupervised(GradientMethod):
-    """An encoder without a head. No criterion: the last step counts. ``done``: epochs so far, with the fraction."""
-
-    done = 0.0
+    """An encoder without a head. No criterion: the last step counts."""
 
     TRAINED_ON = ("train", "unlabelled")
 
@@ -63,10 +61,6 @@ class SelfSupervised(GradientMethod):
         if s["decay"] != "drops":
             return warm * super().lr_factor(epoch)
         return warm * s["drop"] ** sum(epoch >= s["epochs"] - s[key] for key in ("drop_first", "drop_second"))
-
-    def set_learning_rate(self, epoch: float) -> None:
-        super().set_learning_rate(epoch)
-        self.done = epoch
 
     @property
     def embedding_dim(self) -> int:
