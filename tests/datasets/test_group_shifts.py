@@ -103,7 +103,7 @@ def test_superclasses_have_as_many_subclasses_as_asked_drawn_as_the_authors_do(i
 
 
 def test_subclasses_are_groups(imagenet):
-    dataset = kept("living17", breeds.build(imagenet, 32, 4, "nanimal", 2, 2), imagenet)
+    dataset = kept("living17", breeds.build({"size": 32}, imagenet, 4, "nanimal", 2, 2), imagenet)
     assert dataset.about["classes"] == ["cat", "dog"] and len(dataset.about["groups"]) == 4
     assert dataset.about["groups"][2:] == ["leaf 3", "leaf 4"]
     assert [len(dataset.rows(split)) for split in ("train", "val", "test")] == [32, 8, 12]
@@ -124,7 +124,7 @@ def test_a_hierarchy_or_images_that_do_not_fit_are_errors(imagenet):
     for path in (imagenet / "imagenet/train/n13").iterdir():
         path.unlink()
     with pytest.raises(InputError, match="has no images in a folder n13"):
-        breeds.build(imagenet, 32, 4, "nanimal", 2, 2)
+        breeds.build({"size": 32}, imagenet, 4, "nanimal", 2, 2)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_hierarchy_or_images_that_do_not_fit_are_errors(imagenet):
 def test_a_changed_file_of_the_hierarchy_is_refused_by_name(imagenet, name, content, words):
     (imagenet / "breeds" / name).write_text(content)
     with pytest.raises(InputError, match=rf"breeds/{name}.*{words}.*MadryLab"):
-        breeds.build(imagenet, 32, 4, "nanimal", 2, 2)
+        breeds.build({"size": 32}, imagenet, 4, "nanimal", 2, 2)
 
 
 def test_images_are_seen_as_clip_sees_them():

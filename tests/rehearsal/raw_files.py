@@ -38,8 +38,9 @@ def write_all(root: Path) -> dict[str, str]:
         *(write_moji, write_bios, write_hate_speech, write_imsitu),
     ):
         other(root)
-    counts = {"entity13": 2, "entity30": 4, "living17": 4, "nonliving26": 4, "imagenet100": 8, "tiny_imagenet": 4}
-    return replaced | {name: f"CLASSES = {count}\n" for name, count in counts.items()}
+    breeds = {"entity13": 2, "entity30": 4, "living17": 4, "nonliving26": 4}
+    replaced |= {name: f'build.keywords["classes"] = {count}\n' for name, count in breeds.items()}
+    return replaced | {"imagenet100": "CLASSES = 8\n", "tiny_imagenet": "CLASSES = 4\n"}
 
 
 def write_image(path: Path, y: int, a: int, width: int = 40, height: int = 40) -> None:

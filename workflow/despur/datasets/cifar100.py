@@ -7,16 +7,10 @@ From ``cifar-100-python/`` under DESPUR_DATA_ROOT, the Python version as torchvi
 from pathlib import Path
 
 from despur.datasets.sources.objects import read_cifar
-from despur.specs.selfsupervised_hyperparameters import NT_XENT
 from despur.specs.settings import Settings
 from despur.storage.store import Dataset
 
-PAPER_HYPERPARAMETERS = {  # Sec. 6.2: as CIFAR-10
-    "*": {"encoder": "resnet18"},
-    "resnet18": {"pool": False},
-    "simclr": {**NT_XENT, "learning_rate": 3e-3, "batch_size": 512, "epochs": 1000},
-    "images": {"crop_scale": 0.2, "flip": 0.5, "blur": 0.0, "color_jitter": 0.5, "grayscale": 0.1},
-}
+DECLARED_LIKE = "cifar10"
 
 RAW = ("cifar-100-python/train", "cifar-100-python/test", "cifar-100-python/meta")
 DOWNLOADS = (  # the Python version
@@ -30,7 +24,6 @@ DOWNLOADS = (  # the Python version
 SPLITS = {"train": {"train": "16019d7e3df5f24257cddd939b257f8d"}, "test": {"test": "f0ef6b0ae62326f3e7ffdfab6717acfc"}}
 META = ("meta", "7973b15100ade9c7d40fb424638fde48", "fine_label_names")
 SOURCE = "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz"
-LICENSE = "not stated"
 REMEDY = f"Unpack {SOURCE} anew into the folder that DESPUR_DATA_ROOT names"
 
 

@@ -18,6 +18,8 @@ from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
 
+DECLARED_LIKE = "cifar10"
+
 SETTINGS = {
     "per_class": int_(
         102, "released code: images of CIFAR-10.1 in each class, for training and selection", at_least=1, at_most=199
@@ -57,7 +59,6 @@ DOWNLOADS = (
 )
 
 SOURCE = "https://github.com/modestyachts/CIFAR-10.1"
-LICENSE = "not stated"
 REMEDY = (
     f"Put cifar10.1_v6_data.npy and cifar10.1_v6_labels.npy of {SOURCE} into cifar-10.1/ in the folder that "
     "DESPUR_DATA_ROOT names"

@@ -17,6 +17,8 @@ from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
 
+DECLARED_LIKE = "cifar10"
+
 SETTINGS = {
     "per_class": int_(
         556, "released code: images of CIFAR-10.2 in each class, a tenth of all", at_least=1, at_most=1000
@@ -46,7 +48,6 @@ DOWNLOADS = (
 )
 
 SOURCE = "https://github.com/modestyachts/cifar-10.2"
-LICENSE = "not stated"
 REMEDY = f"Put the two files of {SOURCE} into cifar-10.2/ in the folder that DESPUR_DATA_ROOT names"
 
 

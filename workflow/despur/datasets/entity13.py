@@ -3,12 +3,11 @@
 From your copies of ImageNet and of the hierarchy (breeds.py). About 350,000 images; at 224 pixels 52 GB of disk under
 results/data."""
 
-from pathlib import Path
+from functools import partial
 
 from despur.datasets.sources import breeds
 from despur.specs.declarations import read_declarations
-from despur.specs.settings import Settings, int_
-from despur.storage.store import Dataset
+from despur.specs.settings import int_
 
 REVISION = 2  # images are cut to the pixel where torchvision cuts them
 SETTINGS = {"size": int_(224, "released code: as CLIP sees images", at_least=32)}
@@ -37,9 +36,6 @@ DOWNLOADS = tuple(
 
 SOURCE = "https://github.com/MadryLab/BREEDS-Benchmarks/tree/master/imagenet_class_hierarchy/modified"
 LICENSE = read_declarations("datasets", "imagenet")["LICENSE"]
-CLASSES = 13  # Santurkar et al. 2020
 
-
-def build(settings: Settings, data_root: Path) -> Dataset:
-    """Level 3 below everything, 20 subclasses of each class (source and target together: Sec. 3.2, released code)."""
-    return breeds.build(data_root, settings["size"], level=3, ancestor="n00001740", subclasses=20, classes=CLASSES)
+# Santurkar et al. 2020: level 3 below everything, 20 subclasses of a class, source and target together (released code).
+build = partial(breeds.build, level=3, ancestor="n00001740", subclasses=20, classes=13)

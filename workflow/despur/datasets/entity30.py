@@ -3,20 +3,14 @@
 From your copies of ImageNet and of the hierarchy (breeds.py). About 320,000 images; at 224 pixels 48 GB of disk under
 results/data."""
 
-from pathlib import Path
+from functools import partial
 
 from despur.datasets.sources import breeds
-from despur.specs.settings import Settings
-from despur.storage.store import Dataset
 
 REVISION = 2  # images are cut to the pixel where torchvision cuts them
 DECLARED_LIKE = "entity13"
 
 PUBLISHED_SIZES = {"test": 12_000}  # Russakovsky et al. 2015: 50 validation images of each of ImageNet's classes
 
-CLASSES = 30  # Santurkar et al. 2020
-
-
-def build(settings: Settings, data_root: Path) -> Dataset:
-    """Level 4 below everything, 8 subclasses of each class (source and target together: Sec. 3.2, released code)."""
-    return breeds.build(data_root, settings["size"], level=4, ancestor="n00001740", subclasses=8, classes=CLASSES)
+# Santurkar et al. 2020: level 4 below everything, 8 subclasses of a class, source and target together (released code).
+build = partial(breeds.build, level=4, ancestor="n00001740", subclasses=8, classes=30)

@@ -4,20 +4,14 @@
 From your copies of ImageNet and of the hierarchy (breeds.py). About 92,000 images; at 224 pixels 14 GB of disk under
 results/data."""
 
-from pathlib import Path
+from functools import partial
 
 from despur.datasets.sources import breeds
-from despur.specs.settings import Settings
-from despur.storage.store import Dataset
 
 REVISION = 2  # images are cut to the pixel where torchvision cuts them
 DECLARED_LIKE = "entity13"
 
 PUBLISHED_SIZES = {"test": 3_400}  # Russakovsky et al. 2015: 50 validation images of each of ImageNet's classes
 
-CLASSES = 17  # Santurkar et al. 2020
-
-
-def build(settings: Settings, data_root: Path) -> Dataset:
-    """Level 5 below living things, 4 subclasses of each class (source and target together: Sec. 3.2, released code)."""
-    return breeds.build(data_root, settings["size"], level=5, ancestor="n00004258", subclasses=4, classes=CLASSES)
+# Santurkar et al. 2020: level 5 of living things, 4 subclasses a class, source and target together (released code).
+build = partial(breeds.build, level=5, ancestor="n00004258", subclasses=4, classes=17)

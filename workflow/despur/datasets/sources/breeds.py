@@ -17,6 +17,7 @@ from despur.compute.randomness import derive_generator
 from despur.datasets.sources import image_files, metadata_tables
 from despur.datasets.sources.objects import class_folders
 from despur.specs.declarations import read_declarations
+from despur.specs.settings import Settings
 from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
 
@@ -103,11 +104,12 @@ def find_superclasses(
     return found
 
 
-def build(data_root: Path, size: int, level: int, ancestor: str, subclasses: int, classes: int) -> Dataset:
+def build(settings: Settings, data_root: Path, level: int, ancestor: str, subclasses: int, classes: int) -> Dataset:
     """80 % of ImageNet's training images are for training, the others select; its validation images are the test split.
 
     The attribute is the place of a subclass in its class, in the order of their synsets; every image is an original of
     its own."""
+    size = settings["size"]
     tree = Hierarchy(metadata_tables.find(data_root, ["breeds", "imagenet_class_hierarchy/modified"], REMEDY))
     found = find_superclasses(tree, level, ancestor, subclasses, classes)
     synsets = [synset for own in found.values() for synset in own]
@@ -138,7 +140,5 @@ def about(size: int, classes: list[str], subclasses: int, files: tuple[Path, ...
             "attributes": [f"{i + 1}. subclass" for i in range(subclasses)],
             "attribute": "subclass",
         },
-        **{
-            "sha256": {file.name: sha256(file) for file in files},
-        },
+        "sha256": {file.name: sha256(file) for file in files},
     }
