@@ -132,7 +132,7 @@ def test_a_share_that_a_table_shows_in_percent_is_in_percent(outputs):
 def test_claims_keep_what_their_table_says_and_the_rest_is_not_run(outputs):
     rows = [
         {
-            "claim": "near_group_dro_on_cmnist",
+            "claim": "near_group_dro",
             "dataset": "cmnist",
             "data": "colored_digits",
             "substitute": True,

@@ -2,14 +2,16 @@
 refuses."""
 
 import math
+import re
 
 import pytest
 import yaml
 
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.claims.read_formulas import read_group
-from despur.evidence.statistics.formulas import DEFAULTS, Formulas
+from despur.evidence.statistics.formulas import DEFAULTS, NEAR, Formulas
 from despur.evidence.statistics.levels import Missing
+from despur.orchestration.experiments import find_paper, list_papers
 from despur.specs.settings import SettingError
 
 
@@ -266,3 +268,21 @@ def test_a_file_with_misspelled_or_missing_keys_is_refused(tmp_path):
             of(wrong)
     with pytest.raises(SettingError, match="did you mean defaults"):
         of(claim, default={})
+
+
+MAGNITUDE = re.compile(r"\d points?\b|(above|below|least|most) \d[\d.]* %|\d times\b")
+
+
+@pytest.mark.parametrize("paper", list_papers())
+def test_only_a_claim_about_a_magnitude_names_one(paper):
+    """By how much is a number of the text (reported/prose.csv); a claim about an order says no more than the order."""
+    executed = [claim for claim in read_claims(find_paper(paper) / "claims.yaml")[0] if claim.contrasts]
+    assert [claim.name for claim in executed if claim.about == "order" and MAGNITUDE.search(claim.statement)] == []
+    assert [claim.name for claim in executed if "deviation" in claim.because] == []  # no margin is of one
+
+
+@pytest.mark.parametrize("paper", list_papers())
+def test_a_claim_that_has_a_number_on_a_side_is_about_a_magnitude(paper):
+    for claim in read_claims(find_paper(paper) / "claims.yaml")[0]:
+        near = claim.margin == -NEAR or "'margin': 'near'" in str(claim.contrasts)
+        assert claim.is_order == (claim.about == "order" and not near), claim.name

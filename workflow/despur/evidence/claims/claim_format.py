@@ -65,7 +65,8 @@ listed.
 ``levels`` of the file, or of a claim, are those that the paper speaks of, by key (``levels: {sigma: [0, 25, 50]}``):
 on the paper's data ``every``, ``lowest`` and bounds mean them, and a claim is not run where one of them is missing.
 ``grid: true`` marks a claim about all settings of the paper's grids: it is not run unless they were. ``about``: order
-(where left out), magnitude, time or size; only orders are looked at on other data than the paper's. ``primary`` marks
+(where left out), magnitude (a margin or a number on a side), time or size; only orders are looked at on other data
+than the paper's. ``primary`` marks
 the claim of a paper that its verdict is about: from its abstract, and where that needs absent data, one more that is
 decidable here; its text says which records existed when it was named.
 
@@ -74,7 +75,7 @@ them, and not counted among them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -87,26 +88,8 @@ from despur.specs.yaml_files import load_file
 
 FILE_KEYS = ("defaults", "printed", "levels", "claims")
 REQUIRED = ("name", "statement", "place", "artifact", "datasets")
-KEYS = (
-    *REQUIRED,
-    "beside",
-    "together",
-    "contrasts",
-    "at_least",
-    "margin",
-    "because",
-    "given",
-    "printed",
-    "slip",
-    "not_printed",
-    "not_executed",
-    "ours",
-    "levels",
-    "grid",
-    "about",
-    "primary",
-)
 ABOUT = ("order", "magnitude", "time", "size")
+SIDES = ("higher", "lower", "near", "than", "to")
 
 
 @dataclass(frozen=True)
@@ -144,7 +127,7 @@ class Claim:
     @property
     def is_order(self) -> bool:
         """Whether it is about an order alone, which other data than the paper's may show, too."""
-        return self.about == "order" and not self.margin and not has_margin(self.contrasts)
+        return self.about == "order" and not self.margin and not states_magnitude(self.contrasts)
 
     @property
     def rows(self) -> list[list[str]]:
@@ -189,18 +172,20 @@ def read_claims(file: Path) -> tuple[list[Claim], list[dict[str, Any]]]:
     return claims, text.get("printed", [])
 
 
-def has_margin(node: Any) -> bool:
-    """Whether contrasts state margins of their own, or that something is near."""
+def states_magnitude(node: Any) -> bool:
+    """Whether contrasts have margins of their own, say that something is near, or have a number on a side."""
     if isinstance(node, Mapping):
-        return bool(node.get("margin")) or any(map(has_margin, node.values()))
-    return isinstance(node, list) and any(map(has_margin, node))
+        numbers = [node[side] for side in SIDES if isinstance(node.get(side), int | float)]
+        return bool(node.get("margin")) or any(numbers) or any(map(states_magnitude, node.values()))
+    return isinstance(node, list) and any(map(states_magnitude, node))
 
 
 def read_claim(stated: Mapping[str, Any], defaults: Mapping[str, Any], file: Path) -> Claim:
     """One claim; raises SettingError for unknown or missing keys."""
     where = f"{file}: claim {stated.get('name')}"
-    for key in set(stated) - set(KEYS):
-        raise unknown(f"{where}: key", key, KEYS)
+    keys = [each.name for each in fields(Claim) if each.name != "defaults"]
+    for key in set(stated) - set(keys):
+        raise unknown(f"{where}: key", key, keys)
     if missing := [key for key in REQUIRED if key not in stated]:
         raise SettingError(f"{where} has no {', '.join(missing)}")
     if (about := stated.get("about", "order")) not in ABOUT:
