@@ -1,12 +1,12 @@
 """The paper fair_cl: what is selected, what is derived, and that every number is one of the runs'."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from making import make_table, row_of, write_run
 from scipy import stats
 
 from despur.evidence.numbers.verdicts import COLUMNS
@@ -30,32 +30,20 @@ def artifact_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def make(printed, points, name, paper_dataset="moji", dataset=DATA, seconds=1.0, artifact="table_1"):
-        folder = tmp_path / "results/runs" / dataset / name / "s0-2"
-        folder.mkdir(parents=True, exist_ok=True)
-        rows, runs, columns = [], {}, [str(i) for i in range(5)]
+        rows, runs = [], {}
         for method, settings, values, validation in points:
             for seed in (0, 1, 2):
-                own = {"dataset": dataset, "method": method, **settings, "seed": seed, "selection": "best", "group": ""}
+                own = {"dataset": dataset, "method": method, **settings, "seed": seed, "group": ""}
                 shift = 0.02 * (seed - 1)
-                rows += [
-                    own | {"split": "test", "metric": m, "value": v + shift}
-                    for m, v in zip(SHARES, values, strict=True)
-                ]
-                rows += [
-                    own | {"split": "val", "metric": m, "value": v} for m, v in zip(SHARES, validation, strict=False)
-                ]
-                rows.append(own | {"split": "test", "metric": "samples", "group": "a", "value": 50.0})
+                test = [(m, "", v + shift) for m, v in zip(SHARES, values, strict=True)]
+                test.append(("samples", "a", 50.0))
+                rows += [own | {"split": "test", "metric": m, "group": g, "value": v} for m, g, v in test]
+                selecting = zip(SHARES, validation, strict=False)
+                rows += [own | {"split": "val", "metric": m, "value": v} for m, v in selecting]
                 runs[f"{dataset}/{method}/s{seed}"] = {"seconds": seconds}
-        table = pd.DataFrame(rows)
-        table.to_csv(folder / "metrics.csv", index=False)
-        clouds = table[(table["split"] == "test") & (table["group"] == "")].drop(columns="value")
         noise = np.linspace(-0.02, 0.02, 5) * (1 + 1e-4 * len(printed) * len(dataset))  # hardly differs
-        spread = noise + table.loc[clouds.index, "value"].to_numpy()[:, None]
-        pd.concat([clouds, pd.DataFrame(spread, clouds.index, columns)], axis=1).to_parquet(
-            folder / "resamples.parquet"
-        )
-        (folder / "about.json").write_text(json.dumps({"runs": runs}))
-        return ArtifactRun(paper_dataset, dataset, printed, (str(folder),), artifact)
+        folder = write_run(tmp_path / "results/runs" / dataset / name / "s0-2", rows, noise, {"runs": runs})
+        return ArtifactRun(paper_dataset, dataset, printed, (folder,), artifact)
 
     return make
 
@@ -78,21 +66,7 @@ def moji(artifact_run):
 
 
 def made(name, artifact_runs, tmp_path):
-    tables.ARTIFACTS[name](artifact_runs, tmp_path / name)
-    assert {p.suffix for p in tmp_path.glob(f"{name}.*")} == {".csv", ".md", ".tex", ".html"}
-    return pd.read_csv(tmp_path / f"{name}.csv")
-
-
-def row_of(table, **keys):
-    (row,) = table[np.logical_and.reduce([table[key] == value for key, value in keys.items()])].to_dict("records")
-    return row
-
-
-@pytest.mark.parametrize(
-    "name", ["table_1", "table_2", "table_beyond", "table_selection", "table_tuning", "prose", "claims"]
-)
-def test_without_runs_every_table_says_so(name, tmp_path):
-    assert set(made(name, [], tmp_path)["verdict"]) - {"not executed"} == {"not run here"}
+    return make_table(tables, name, artifact_runs, tmp_path)[0]
 
 
 def test_validation_data_select_and_test_data_are_shown(moji, tmp_path):

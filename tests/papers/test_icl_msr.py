@@ -8,6 +8,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 import pytest
+from making import make_table, row_of, write_run
 
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.claims.evidence import Source
@@ -16,7 +17,7 @@ from despur.evidence.sentences.judging import judge_sentences
 from despur.evidence.sentences.sentence_format import read_sentence
 from despur.evidence.sentences.values import evaluate_alone
 from despur.evidence.statistics.formulas import Formulas
-from despur.orchestration import artifact_files, configuration, experiments
+from despur.orchestration import configuration, experiments
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr import figures, rows, tables
 from despur.specs.paths import identify_run, locate_result
@@ -56,34 +57,19 @@ def artifact_run(tmp_path, monkeypatch):
     def make(name, artifact="table_1", paper_dataset="cifar10", dataset=DATA, printed="all", seeds="s0-1"):
         folder = tmp_path / "results/runs" / dataset / name / seeds
         result = locate_result(folder)
-        folder.mkdir(parents=True, exist_ok=True)
         rows, looks = [], []
         for run in result.runs():
             named = identify_run(result, run)
             for split in ("test", "test_foreground"):
-                own = named | {"split": split, "selection": "best", "group": ""}
+                own = named | {"split": split, "group": ""}
                 rows += [own | {"metric": m, "value": accuracy(run, split, m)} for m in METRICS]
                 rows.append(own | {"metric": "samples", "group": "0, land", "value": 40.0})
             for group, samples in (("0, land", 30), ("1, water", 10)):
                 inside = 0.2 + 0.1 * run.spec.components["stage1"].base_name.endswith("_msr") + 0.1 * (samples == 10)
-                looks.append(
-                    {
-                        **named,
-                        "group": group,
-                        "samples": samples,
-                        "correct": 1.0,
-                        "empty": 0.0,
-                        "inside": inside,
-                        "uniform": 0.1,
-                    }
-                )
-        table = pd.DataFrame(rows)
-        table.to_csv(folder / "metrics.csv", index=False)
+                of_group = {"group": group, "samples": samples, "inside": inside}
+                looks.append(named | of_group | {"correct": 1.0, "empty": 0.0, "uniform": 0.1})
+        write_run(folder, rows, np.linspace(-0.001, 0.001, 5))
         pd.DataFrame(looks).to_csv(folder / "saliency.csv", index=False)
-        clouds = table[table["group"] == ""]
-        spread = clouds["value"].to_numpy()[:, None] + np.linspace(-0.001, 0.001, 5)
-        columns = pd.DataFrame(spread, clouds.index, [str(i) for i in range(5)])
-        clouds.drop(columns="value").join(columns).to_parquet(folder / "resamples.parquet")
         for base in result.upstream("stage1"):
             runs = {
                 run.key: {"seconds": run.spec.settings["epochs"] * (4.0 if "lambda" in run.spec.settings else 1.0)}
@@ -96,39 +82,13 @@ def artifact_run(tmp_path, monkeypatch):
     return make
 
 
-def made(name, artifact_runs, tmp_path):
-    tables.ARTIFACTS[name](artifact_runs, tmp_path / name)
-    assert {p.suffix for p in tmp_path.glob(f"{name}.*")} == {".csv", ".md", ".tex", ".html"}
-    return pd.read_csv(tmp_path / f"{name}.csv", float_precision="round_trip"), (tmp_path / f"{name}.md").read_text()
+made = partial(make_table, tables)
 
 
 def expected(name, split="test", metric="average_accuracy", data=DATA, seeds="s0-1"):
     """The mean over the seeds of what was made up for a run, percent."""
     result = locate_result(f"results/runs/{data}/{resolve('methods', name, 'scene_digits').name}/{seeds}")
     return 100 * np.mean([accuracy(run, split, metric) for run in result.runs()])
-
-
-def row_of(table, **keys):
-    (row,) = table[np.logical_and.reduce([table[key] == value for key, value in keys.items()])].to_dict("records")
-    return row
-
-
-TABLES = [
-    name
-    for name in experiments.load_experiments("icl_msr")["artifacts"]
-    if artifact_files.find_module(name) == artifact_files.TABLE
-]
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_without_runs_every_table_says_so(name, tmp_path):
-    table, text = made(name, [], tmp_path)
-    known = {
-        "table_3": {"not compared"},
-        "prose": {"not compared"},
-        "claims": {"not executed"},
-    }
-    assert set(table["verdict"]) == {"not run here"} | known.get(name, set()) and "not run here" in text
 
 
 def test_every_printed_method_is_called_by_the_model_that_it_judges():
