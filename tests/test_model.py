@@ -20,7 +20,7 @@ FOLDER = f"runs/colored_digits/{NAME}/s0-1"
 def finished(tmp_path_factory):
     root = tmp_path_factory.mktemp("results")
     dataset = save_tiny(root)
-    runs.train_all(result(root, FOLDER), OPTIONS, ("best", "last"))
+    runs.train_all(result(root, FOLDER), OPTIONS)
     return root, dataset
 
 

@@ -51,7 +51,7 @@ def head_on(feature):
 def finished(tmp_path_factory):
     root = tmp_path_factory.mktemp("results")
     save_tiny(root, train=40, held_out=60)
-    runs.train_all(result(root, FOLDER), OPTIONS, ("best", "last"))
+    runs.train_all(result(root, FOLDER), OPTIONS)
     saliency.explain(result(root, FOLDER), OPTIONS)
     return result(root, FOLDER)
 
@@ -66,7 +66,7 @@ def masked(tmp_path_factory):
         dataset.masks = np.zeros(dataset.inputs.shape[:3], dtype=bool)
         dataset.masks[:, :, : (18, 36)[i]] = True
     save_dataset(root / "data" / "colored_digits+p_corr=0.5~0.8", points)
-    runs.train_all(result(root, MASKED), OPTIONS, ("best", "last"))
+    runs.train_all(result(root, MASKED), OPTIONS)
     saliency.explain(result(root, MASKED), OPTIONS)
     return result(root, MASKED)
 

@@ -93,11 +93,11 @@ def work(rank, port, root):
     with pytest.raises(SettingError, match="batch_size=7"):
         distributed.shard(BATCH[:7])
     with pytest.raises(SettingError, match="wmse compares"):
-        runs.train_all(result(root, STAGE1.replace("simclr", "wmse")), OPTIONS, ("best", "last"))
+        runs.train_all(result(root, STAGE1.replace("simclr", "wmse")), OPTIONS)
     found["patient"] = (
         torch.distributed.group.WORLD._get_backend(torch.device("cpu")).options._timeout == distributed.PATIENCE
     )
-    runs.train_all(result(root, STAGE1), OPTIONS, ("best", "last"))
+    runs.train_all(result(root, STAGE1), OPTIONS)
     found["written"] = (result(root, STAGE1).folder / "about.json").exists() and not torch.distributed.is_initialized()
     torch.save(found, root / f"{rank}.pt")
 

@@ -259,7 +259,7 @@ def test_methods_that_need_no_attribute_run_without_it_and_others_refuse(tmp_pat
     np.savez(folder / "task.npz", features=features, y=y, a=a, split=np.repeat(["train", "val", "test"], 60))
     save_dataset(tmp_path / "results/data/bring_your_own", {"bring_your_own": read("bring_your_own", tmp_path)})
     at = result(tmp_path / "results", "runs/bring_your_own/erm+epochs=2/s0")
-    train_all(at, OPTIONS, ("best", "last"))
+    train_all(at, OPTIONS)
     evaluate(at, OPTIONS)
     metrics = pd.read_csv(at.folder / "metrics.csv").query("selection == 'best' and split == 'test'")
     values = metrics[metrics["group"].isna()].set_index("metric")["value"]

@@ -293,7 +293,7 @@ def test_a_bigru_is_trained_first_and_then_represents_the_tweets(tweets):
     assert base == result(results, "stage1/hate_speech_tweets/erm/s0")
     assert not result(results, "data/hate_speech+features=vectors").upstream("stage1")
     save_dataset(base.data.folder, {"hate_speech_tweets": read("hate_speech_tweets", tweets)})
-    train_all(base, OPTIONS, ("best", "last"))
+    train_all(base, OPTIONS)
     data.build(result(results, "data/hate_speech"), Namespace(data_root=tweets))
     (run,) = base.runs()
     given, found = (
@@ -314,7 +314,7 @@ def test_what_sits_on_fixed_vectors_is_trained_and_evaluated(tweets):
     name = "hate_speech+features=vectors"
     save_dataset(results / f"data/{name}", {name: read(name, tweets)})
     at = result(results, f"runs/{name}/erm+epochs=2/s0")
-    train_all(at, OPTIONS, ("best", "last"))
+    train_all(at, OPTIONS)
     evaluate(at, OPTIONS)
     (run,) = at.runs()
     assert run.spec.components["encoder"].base_name == "mlp" and Container(at.folder / "outputs.safetensors")[

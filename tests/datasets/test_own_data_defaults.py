@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from helpers import OPTIONS, result
 
-from despur import groups, stage1
+from despur import groups
 from despur.cli.show import show_runs
 from despur.datasets import bring_your_own
 from despur.evaluate import evaluate
@@ -46,11 +46,11 @@ def run(results, method):
     """Stage 1, groups and stage 2 of a method; its result path."""
     name = resolve("methods", method, "bring_your_own").name
     at = result(results, f"runs/{DATA}/{name}/s0")
-    for part, stage in (("stage1", stage1.train), ("groups", groups.infer)):
+    for part, stage in (("stage1", train_all), ("groups", groups.infer)):
         source = at if part == "groups" else at.upstream("groups")[0]
         for upstream in source.upstream(part):
             stage(upstream, OPTIONS)
-    train_all(at, OPTIONS, ("best", "last"))
+    train_all(at, OPTIONS)
     evaluate(at, OPTIONS)
     return at, json.loads((at.folder / "about.json").read_text())["runs"][at.runs()[0].key]
 

@@ -79,10 +79,10 @@ def test_a_method_on_stage_1_is_trained_and_evaluated(pair, method, tmp_path):
     save_dataset(tmp_path / "data" / PAIR, {PAIR: pair})
     at = result(tmp_path, f"runs/{PAIR}/{method}/s0-1")
     for part in at.upstream("stage1"):
-        train_all(part, OPTIONS, ("best", "last"))
+        train_all(part, OPTIONS)
     for part in at.upstream("groups"):
         groups.infer(part, OPTIONS)
-    train_all(at, OPTIONS, ("best", "last"))
+    train_all(at, OPTIONS)
     evaluate(at, OPTIONS)
     metrics = pd.read_csv(at.folder / "metrics.csv").query(
         "split == 'test' and selection == 'best' and metric == 'leakage_representations'"

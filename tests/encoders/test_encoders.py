@@ -192,7 +192,7 @@ def run(root, dataset, method):
     """Build a data set, train, evaluate: the metrics of the test split, and the folder."""
     data.build(result(root, f"data/{dataset}"), Namespace(data_root=root))
     where = result(root, f"runs/{dataset}/{method}/s0")
-    runs.train_all(where, OPTIONS, ("best", "last"))
+    runs.train_all(where, OPTIONS)
     evaluate.evaluate(where, Namespace())
     table = pd.read_csv(where.folder / "metrics.csv").query("split == 'test' and selection == 'last'")
     return {

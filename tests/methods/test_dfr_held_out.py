@@ -26,8 +26,8 @@ def finished(tmp_path_factory):
     dataset = save_tiny(root, held_out=300)
     at = result(root, f"runs/colored_digits/{NAME}/s1")
     groups.infer(at.upstream("groups")[0], OPTIONS)
-    train_all(at.upstream("stage1")[0], OPTIONS, ("best", "last"))
-    train_all(at, OPTIONS, ("best", "last"))
+    train_all(at.upstream("stage1")[0], OPTIONS)
+    train_all(at, OPTIONS)
     evaluate(at, OPTIONS)
     return at, dataset, divide_held_out(dataset, at.runs()[0])
 

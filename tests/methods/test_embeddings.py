@@ -338,7 +338,7 @@ def root(tmp_path_factory):
     """Tiny data, and an ERM model in the part of a foundation model."""
     results = tmp_path_factory.mktemp("results")
     save_tiny(results)
-    train_all(result(results, "stage1/colored_digits/erm+epochs=2/s0"), OPTIONS, ("best", "last"))
+    train_all(result(results, "stage1/colored_digits/erm+epochs=2/s0"), OPTIONS)
     for name in ("predictions", "ssa"):
         groups.infer(result(results, f"groups/colored_digits/{name}+stage1.epochs=2/s0"), OPTIONS)
     return results
@@ -358,7 +358,7 @@ ON_ERM = {
 @pytest.mark.parametrize("name", ON_ERM.values(), ids=ON_ERM)
 def test_it_runs_through_the_stages_and_is_loaded(name, root):
     at = result(root, f"runs/colored_digits/{name}/s0")
-    train_all(at, OPTIONS, ("best", "last"))
+    train_all(at, OPTIONS)
     evaluate(at, OPTIONS)
     outputs, dataset = Container(at.folder / "outputs.safetensors"), save_tiny(root)
     for run in at.runs():
@@ -376,7 +376,7 @@ def test_wise_ft_trains_its_probe_once_for_all_alphas(root, monkeypatch):
     for alphas in ("0", "0.4", "0~0.4~1"):
         steps.clear()
         at = result(root, f"runs/colored_digits/wise_ft+alpha={alphas}+epochs=3+stage1=erm+stage1.epochs=2/s0")
-        train_all(at, OPTIONS, ("best", "last"))
+        train_all(at, OPTIONS)
         counts.append(len(steps))
         kept = Container(at.folder / "outputs.safetensors")
         found[alphas] = {run.spec.value("alpha"): kept[f"{run.key}/best/logits"] for run in at.runs()}

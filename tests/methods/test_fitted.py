@@ -202,7 +202,7 @@ def root(tmp_path_factory):
     """Tiny data, a stage-1 model and the true groups."""
     results = tmp_path_factory.mktemp("results")
     save_tiny(results)
-    train_all(result(results, "stage1/colored_digits/erm+epochs=2/s0-1"), OPTIONS, ("best", "last"))
+    train_all(result(results, "stage1/colored_digits/erm+epochs=2/s0-1"), OPTIONS)
     groups.infer(result(results, "groups/colored_digits/oracle/s0-1"), OPTIONS)
     return results
 
@@ -210,7 +210,7 @@ def root(tmp_path_factory):
 @pytest.mark.parametrize("name", QUICK.values(), ids=QUICK)
 def test_a_fitted_method_runs_on_the_representations_of_its_stage_1_and_is_loaded_with_it(name, root):
     at = result(root, f"runs/colored_digits/{name}+stage1.epochs=2/s0-1")
-    train_all(at, OPTIONS, ("best", "last"))
+    train_all(at, OPTIONS)
     evaluate(at, OPTIONS)
     (above,) = at.upstream("stage1")
     outputs, below = Container(at.folder / "outputs.safetensors"), Container(above.folder / "outputs.safetensors")
@@ -227,7 +227,7 @@ def test_a_fitted_method_runs_on_the_representations_of_its_stage_1_and_is_loade
 
 def test_a_killed_job_keeps_the_fits_that_are_finished(root, monkeypatch):
     at = result(root, "runs/colored_digits/dfr+fits=2+stage1.epochs=2/s0-1")
-    train_all(at, OPTIONS, ("best", "last"))
+    train_all(at, OPTIONS)
     about = json.loads((at.folder / "about.json").read_text())["runs"]
     expected = [(at.folder / name).read_bytes() for name in ("models.safetensors", "history.csv")]
     assert about[at.runs()[0].key]["samples_a_fit"] > 0 and about[at.runs()[0].key]["steps"] == 1
@@ -243,8 +243,8 @@ def test_a_killed_job_keeps_the_fits_that_are_finished(root, monkeypatch):
 
     monkeypatch.setattr(DFR, "fit", fragile)
     with pytest.raises(KeyboardInterrupt):
-        train_all(at, OPTIONS, ("best", "last"))
-    train_all(at, OPTIONS, ("best", "last"))
+        train_all(at, OPTIONS)
+    train_all(at, OPTIONS)
     assert len(fits) == 3
     assert [(at.folder / name).read_bytes() for name in ("models.safetensors", "history.csv")] == expected
     again = json.loads((at.folder / "about.json").read_text())["runs"]

@@ -203,8 +203,8 @@ def made(root, data, *names, seeds="s0"):
         where = result(root, f"runs/cifar10/{name}/{seeds}")
         for below in where.upstream("stage1"):
             if not (below.folder / "models.safetensors").exists():
-                runs.train_all(below, OPTIONS, ("best", "last"))
-        runs.train_all(where, OPTIONS, ("best", "last"))
+                runs.train_all(below, OPTIONS)
+        runs.train_all(where, OPTIONS)
         evaluate.evaluate(where, OPTIONS)
         yield (
             where,

@@ -283,7 +283,7 @@ def run(root, name, dataset, seeds="s0"):
     truth = dataset.table["a"].to_numpy()[dataset.rows("train")].astype(np.int16)
     save_file({"domain_digits/oracle/s0": truth}, groups / "groups.safetensors")
     where = result(root, f"runs/domain_digits/{name}/{seeds}")
-    runs.train_all(where, OPTIONS, ("best", "last"))
+    runs.train_all(where, OPTIONS)
     evaluate.evaluate(where, OPTIONS)
     return where, pd.read_csv(where.folder / "metrics.csv", keep_default_na=False)
 

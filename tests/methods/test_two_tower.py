@@ -6,7 +6,6 @@ import torch
 from helpers import CPU, OPTIONS, result
 from sklearn.datasets import load_digits
 
-from despur import stage1
 from despur.compute.input_batcher import InputBatcher
 from despur.compute.task import Task
 from despur.datasets import scene_digits, scene_subclasses
@@ -18,6 +17,7 @@ from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage.containers import Container
 from despur.storage.store import save_dataset
+from despur.training.runs import train_all
 
 RNG = np.random.default_rng
 MODULES = {"scene_digits": scene_digits, "scene_subclasses": scene_subclasses}
@@ -134,7 +134,7 @@ def base(request, tmp_path_factory):
     dataset = data(name)
     save_dataset(root / "data" / name, {name: dataset})
     at = result(root, f"stage1/{name}/two_tower/s0")
-    stage1.train(at, OPTIONS)
+    train_all(at, OPTIONS)
     arrays = {}
     for kind in ("outputs", "models"):
         arrays |= Container(at.folder / f"{kind}.safetensors").load_arrays(f"{name}/two_tower/s0/last")

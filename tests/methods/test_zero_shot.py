@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 from torch.nn.functional import normalize
 from transformers import BertConfig, BertModel
 
-from despur import groups, model, stage1
+from despur import groups, model
 from despur.compute.embed_dataset import allocate, embed, resume
 from despur.compute.input_batcher import InputBatcher
 from despur.datasets.sources import prompts
@@ -339,7 +339,7 @@ def root(tmp_path_factory):
         texts, asked = clip.CLIP.texts, []
         patch.setattr(clip.CLIP, "texts", lambda self, prompts: (asked.append(prompts), texts(self, prompts))[1])
         torch.manual_seed(0)
-        stage1.train(at, OPTIONS)
+        runs.train_all(at, OPTIONS)
     assert asked == [[f"a photo of a class {i}." for i in range(5)]], "prompts are tokenized and embedded once"
     return results
 
@@ -381,10 +381,10 @@ def test_a_killed_base_ends_with_the_same_numbers(root, tmp_path, monkeypatch):
     for attempt in range(2):
         torch.manual_seed(0)
         if attempt:
-            stage1.train(at, OPTIONS)
+            runs.train_all(at, OPTIONS)
         else:
             with pytest.raises(KeyboardInterrupt):
-                stage1.train(at, OPTIONS)
+                runs.train_all(at, OPTIONS)
     assert sum(asked) == 120 + 32  # every sample once, and those of the batch that was killed
     for name in ("outputs", "models"):
         ours, theirs = (Container(p / f"stage1/colored_digits/{BASE}/s0/{name}.safetensors") for p in (tmp_path, root))
@@ -435,12 +435,12 @@ def test_a_model_fitted_on_a_base_takes_images_again(root, monkeypatch):
     monkeypatch.setattr(
         clip, "build", lambda *arguments: network
     )  # random weights are no file that could be read again
-    stage1.train(result(root, f"stage1/colored_digits/{BASE}/s0"), OPTIONS)
+    runs.train_all(result(root, f"stage1/colored_digits/{BASE}/s0"), OPTIONS)
     at = result(root, f"runs/colored_digits/{ON_BASE}/s1")
     save_file({"colored_digits/oracle/s1": torch.arange(60) % 5}, root / "groups.safetensors")
     (root / "groups/colored_digits/oracle/s1").mkdir(parents=True)
     (root / "groups.safetensors").rename(root / "groups/colored_digits/oracle/s1/groups.safetensors")
-    runs.train_all(at, OPTIONS, ("best", "last"))
+    runs.train_all(at, OPTIONS)
     dataset = load_dataset(root / "data/colored_digits", "colored_digits")
     kept = Container(at.folder / "outputs.safetensors")[f"{at.runs()[0].key}/best/logits"]
     np.testing.assert_allclose(model.load(at.folder).outputs(dataset.inputs)["logits"], kept, atol=0.05)
@@ -548,7 +548,7 @@ def bring(root, **arrays):
 
 def base_of(root, path):
     at = result(root, path)
-    stage1.train(at, OPTIONS)
+    runs.train_all(at, OPTIONS)
     (run,) = at.runs()
     return [
         Container(at.folder / f"{kind}.safetensors")[f"{run.key}/last/{name}"]

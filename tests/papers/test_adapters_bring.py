@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from helpers import OPTIONS, result
 
-from despur import groups, stage1
+from despur import groups
 from despur.datasets import bring_your_own
 from despur.evaluate import evaluate
 from despur.specs.resolution import resolve
@@ -58,10 +58,10 @@ def brought(request, tmp_path_factory):
 def test_embeddings_reach_every_adapter_method(brought, name):
     results, classes = brought
     at = result(results, f"runs/{DATA}/{resolve('methods', name + classes, 'bring_your_own').name}/s0")
-    for part, stage in (("stage1", stage1.train), ("groups", groups.infer)):
+    for part, stage in (("stage1", train_all), ("groups", groups.infer)):
         for above in at.upstream(part):
             stage(above, OPTIONS)
-    train_all(at, OPTIONS, ("best", "last"))
+    train_all(at, OPTIONS)
     evaluate(at, OPTIONS)
     measured = pd.read_csv(at.folder / "metrics.csv").query("split == 'test' and selection == 'best' and group.isna()")
     assert measured.set_index("metric")["value"]["worst_group_accuracy"] > 0.6

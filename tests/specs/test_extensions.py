@@ -106,7 +106,7 @@ def test_it_is_trained_and_its_code_is_in_the_cache_key(folder):
     use_extensions(["mine"])
     at = result(folder / "results", "runs/colored_digits/my_method+epochs=1+strength=0.25/s0")
     save_tiny(folder / "results")
-    train_all(at, OPTIONS, ("best", "last"))
+    train_all(at, OPTIONS)
     assert '"told": 0.25' in (at.folder / "about.json").read_text()
     before = cache_key(at)
     for text, same in (('"""Another docstring."""\n\nNAME = "told"\n', True), ('NAME = "said"\n', False)):
@@ -120,7 +120,7 @@ def test_every_run_is_evaluated_by_a_metric_outside_the_package(folder):
     use_extensions(["mine"])
     at = result(folder / "results", "runs/colored_digits/my_method+epochs=1+strength=0.25/s0")
     save_tiny(folder / "results")
-    train_all(at, OPTIONS, ("best", "last"))
+    train_all(at, OPTIONS)
     evaluate(at, argparse.Namespace())
     table = load_metrics(at.folder)
     own = table[table["metric"] == "my_metric"]

@@ -12,7 +12,7 @@ import torch
 from helpers import OPTIONS, result, save_tiny, task
 from safetensors.numpy import save_file
 
-from despur import evaluate, groups, stage1, stage2
+from despur import evaluate, groups
 from despur.compute import machine
 from despur.compute.input_batcher import present
 from despur.compute.machine import Machine, set_up_machine
@@ -36,10 +36,10 @@ SWEEP = "erm+epochs=1+learning_rate=0.02~0.05"
 DIM = 84  # of LeNet's representations
 
 
-def make(root, path, selections=("best", "last")):
+def make(root, path):
     """Train the runs of a path."""
     where = result(root, path)
-    runs.train_all(where, OPTIONS, selections)
+    runs.train_all(where, OPTIONS)
     return where
 
 
@@ -250,7 +250,7 @@ def test_checkpoints_are_gone_once_results_are_written(erm, root):
 
 def test_stage_1_keeps_the_last_step_for_groups_and_the_best_for_what_is_fitted_on_it(root):
     where = result(root, "stage1/colored_digits/erm+epochs=2/s0")
-    stage1.train(where, OPTIONS)
+    runs.train_all(where, OPTIONS)
     key = where.runs()[0].key
     names = {f"{key}/{selection}/{name}" for selection in ("best", "last") for name in ("z", "logits")}
     assert Container(where.folder / "outputs.safetensors").keys == names
@@ -372,10 +372,10 @@ def test_a_job_that_ended_early_says_why_and_goes_on_where_it_was(root, monkeypa
     monkeypatch.setattr(ERM, "step", fragile)
     monkeypatch.setattr("sys.argv", ["stage2", str(whole.folder), "--device", "cpu", "--checkpoint-seconds", "0"])
     with pytest.raises(SystemExit) as end:
-        run_from_command_line("", stage2.train, *machine.OPTIONS)
+        run_from_command_line("", runs.train_all, *machine.OPTIONS)
     assert end.value.code == says.format(whole.folder)
     assert not list(whole.folder.iterdir()) and list((root / ".resume").rglob("*.pt"))
-    run_from_command_line("", stage2.train, *machine.OPTIONS)
+    run_from_command_line("", runs.train_all, *machine.OPTIONS)
     assert len(steps) == 11 + 6  # two epochs of four steps for each seed, the interrupted one once more
     assert expected == {kind: (whole.folder / f"{kind}.safetensors").read_bytes() for kind in expected}
     assert (whole.folder / "history.csv").read_bytes() == history

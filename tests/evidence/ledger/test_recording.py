@@ -59,7 +59,7 @@ def finished(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         clean(patch)
         for path in (ERM, SIMCLR):
-            runs.train_all(locate_result(root / path), OPTIONS, ("best", "last"))
+            runs.train_all(locate_result(root / path), OPTIONS)
             evaluate.evaluate(locate_result(root / path), Namespace())
     return root
 
