@@ -23,9 +23,9 @@ def write_birds(root, sizes, images=True):
         for group, count in enumerate(counts):
             rows += [f"a/{len(rows) + i}.jpg,{group // 2},{group % 2},{code}" for i in range(count)]
     (folder / "metadata.csv").write_text("\n".join([*rows, ""]))
-    for row in rows[1:]:
+    for number, row in enumerate(rows[1:]):
         path = folder / row.partition(",")[0]
-        Image.new("RGB", (40, 40)).save(path) if images else path.touch()
+        Image.new("RGB", (40, 40), (9 * number, 0, 0)).save(path) if images else path.touch()
     return folder
 
 

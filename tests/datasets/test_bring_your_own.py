@@ -414,7 +414,7 @@ def test_what_is_no_file_of_its_own_is_refused(folder):
         "dangling": r"dangling\.npz is a link to .*gone\.npz, which is not there",
         "folder": r"folder\.npz is no file",
         "pipe": r"pipe\.npz is no file",
-        "there": r"holds there\.parquet and there\.npz: move one of them away",
+        "there": r"holds there\.parquet and there\.npz: keep one of them",
         "cut": r"cut\.npz cannot be read",
         "empty": r"empty\.parquet cannot be read",
     }.items():

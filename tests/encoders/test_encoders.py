@@ -140,7 +140,7 @@ def test_encoders_refuse_inputs_of_another_kind():
     with pytest.raises(SettingError, match=r"not images of 3x28x28: .*convnet .*nothing is enlarged"):
         lenet.build({}, (3, 28, 28))
     with pytest.raises(
-        SettingError, match=r"not images of 3x224x224: .*size=32 of the data set, .*bring_your_own only crops"
+        SettingError, match=r"not images of 3x224x224: .*size=32 of the data set, .*bring_your_own.resize=32 resizes"
     ) as larger:
         lenet.build({}, (3, 224, 224))
     assert "enlarged" not in str(larger.value)

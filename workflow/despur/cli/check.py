@@ -128,10 +128,14 @@ def check_dataset(name: str) -> Iterator[str]:
         dataset = build_dataset(raw, root)
         if other := [*data_checks.compare_sizes(raw, dataset)]:
             raise InputError(f"{point.name}: {'; '.join(other)}. Parts are missing, or it is another version: {source}")
-        data_checks.read_inputs(dataset)
-        lists = (data_checks.list_missing_attributes, data_checks.list_missing_class_embeddings)
+        keys = data_checks.read_inputs(dataset)
+        lists = (
+            data_checks.list_missing_attributes,
+            data_checks.list_missing_class_embeddings,
+            data_checks.list_encoders_to_name,
+        )
         lacking = [line for list_missing in lists for line in list_missing(dataset, sweep.base_name)]
-        gaps = [*data_checks.list_gaps(dataset), *lacking, *data_doubts.list_doubts(dataset)]
+        gaps = [*data_checks.list_gaps(dataset), *lacking, *data_doubts.list_doubts(dataset, keys)]
         samples = {split: len(dataset.rows(split)) for split in dataset.splits}
         sizes = ", ".join(f"{count:,} {split}" for split, count in samples.items())
         text = f"{point.name}: right; {sizes}; source: {dataset.about.get('source', 'not stated')}"

@@ -56,15 +56,17 @@ def compare_size(name: str, published: float, found: int) -> Iterator[str]:
         yield f"{name} has {found:,} samples, published are {published:,.0f}"
 
 
-def read_inputs(dataset: Dataset) -> None:
-    """Read all inputs: images are decoded only then. Raises InputError for the first that cannot be. Progress goes to a
-    terminal."""
+def read_inputs(dataset: Dataset) -> Array:
+    """Read all inputs: images are decoded only then. A key for each, int64 (N,): the same for the same inputs. Raises
+    InputError for those that cannot be read. Progress goes to a terminal."""
     total = len(dataset.inputs)
+    keys: list[int] = []
     for start in range(0, total, ROWS):
-        dataset.inputs[start : start + ROWS]
+        keys += [hash(row.tobytes()) for row in dataset.inputs[start : start + ROWS]]
         if sys.stderr.isatty() and total > ROWS:
             end = "\n" if start + ROWS >= total else "\r"
             print(f"read {min(start + ROWS, total):,} of {total:,} inputs", end=end, file=sys.stderr, flush=True)
+    return np.array(keys, np.int64)
 
 
 def list_gaps(dataset: Dataset) -> Iterator[str]:
@@ -105,6 +107,19 @@ def list_missing_class_embeddings(dataset: Dataset, name: str) -> Iterator[str]:
         yield (
             f"no class_embeddings, which {', '.join(needing)} need: bring them, or take the means of each class's "
             "samples (+stage1.classes=means, zero_shot+classes=means)"
+        )
+
+
+def list_encoders_to_name(dataset: Dataset, name: str) -> Iterator[str]:
+    """Which encoder fits images or texts, where methods take one for vectors by default. ``name``: of the data set,
+    without settings."""
+    default = resolve("methods", "erm", name).points[0].components["encoder"].base_name
+    of_texts = {"": "bigru", "bert": "bert"}.get(dataset.about.get("vocabulary", ""), "language_model")
+    fitting = {"image": "convnet", "tokens": of_texts}.get(dataset.about.get("input", ""))
+    if default == "mlp" and fitting:
+        yield (
+            f"methods take the encoder {default} unless you name another one, such as +encoder={fitting} and, where "
+            f"they read a stage 1 (jtt, cnc), +stage1.encoder={fitting}"
         )
 
 

@@ -11,14 +11,14 @@ FEW = 20  # values of a feature that may be a label
 HEAD = 1000  # samples that are looked at first
 
 
-def list_doubts(dataset: Dataset) -> Iterator[str]:
-    """One line for each."""
+def list_doubts(dataset: Dataset, keys: Array) -> Iterator[str]:
+    """One line for each. ``keys``: (N,), the same for samples of the same inputs."""
     if "-1" in dataset.about["classes"] and len(dataset.about["classes"]) > 2:
         yield "-1 is a class here, not a missing one: if it is missing, leave these samples out"
     yield from list_empty_groups(dataset)
-    if isinstance(dataset.inputs, np.ndarray):
-        yield from list_duplicates(dataset, dataset.inputs)
-        yield from list_labels_among_features(dataset, dataset.inputs) if dataset.inputs.dtype == np.float32 else ()
+    yield from list_duplicates(dataset, keys)
+    if isinstance(dataset.inputs, np.ndarray) and dataset.inputs.dtype == np.float32:
+        yield from list_labels_among_features(dataset, dataset.inputs)
 
 
 def list_empty_groups(dataset: Dataset) -> Iterator[str]:
@@ -37,9 +37,9 @@ def list_empty_groups(dataset: Dataset) -> Iterator[str]:
             yield f"the split {split} has no sample of the group {shown}{more}, which another split has"
 
 
-def list_duplicates(dataset: Dataset, inputs: Array) -> Iterator[str]:
-    """How many samples of a split are the same as another one of it, and how many as a training sample."""
-    keys = np.array([hash(row.tobytes()) for row in inputs])
+def list_duplicates(dataset: Dataset, keys: Array) -> Iterator[str]:
+    """How many samples of a split are the same as another one of it, and how many as a training sample. ``keys``: as
+    for :func:`list_doubts`."""
     train = keys[dataset.rows("train")]
     for split in dataset.splits:
         own = keys[dataset.rows(split)]

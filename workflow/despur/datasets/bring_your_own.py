@@ -1,18 +1,28 @@
-"""Your own task: one file under ``bring_your_own/``, a parquet or an npz, with features, y, a and split
-(docs/your_own_data.md)."""
+"""Your own task under ``bring_your_own/``: a parquet or an npz with features, y, a and split, or a folder with
+metadata.csv that lists images or holds texts (docs/your_own_data.md)."""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from despur.datasets.sources import embedding_files, own_files
-from despur.specs.settings import Settings, int_, name
-from despur.storage.store import MISSING, Dataset
+from despur.datasets.sources import embedding_files, own_files, own_folder
+from despur.specs.settings import Settings, choice, int_, name
+from despur.storage.store import MISSING, Array, Dataset
 
 SETTINGS = {
-    "name": name("task", "NAME.parquet or NAME.npz under bring_your_own/ in the data root"),
+    "name": name("task", "NAME.parquet, NAME.npz or NAME/metadata.csv under bring_your_own/ in the data root"),
     "size": int_(0, "images: side of the square that an encoder sees; 0: the shorter side", at_least=0),
+    "resize": int_(224, "images of a folder: side of the square that each is made", at_least=8, at_most=2048),
+    "fit": choice("crop", "images of a folder: the central square; or all of it, out of shape", "crop", "stretch"),
+    "vocabulary": choice(
+        "words",
+        "texts: their own words (encoder=bigru), or a language model's (bert; gpt2, roberta: encoder=language_model)",
+        *("words", "bert", "gpt2", "roberta"),
+    ),
+    "words": int_(15_000, "texts: how many of the most frequent training words; as bigru", at_least=1),
+    "tokens": int_(300, "texts: a text is cut after so many", at_least=1, at_most=512),
 }
 
 # Without prompts, "zero-shot" is what the class embeddings say that come with the samples' embeddings; without those,
@@ -29,35 +39,53 @@ PAPER_HYPERPARAMETERS = {
 LABELS_WITHHELD = "yours: nobody has said what may be passed on"
 
 LICENSE = "yours"
-RAW = ("bring_your_own/{name}.parquet | bring_your_own/{name}.npz",)
+RAW = (
+    "bring_your_own/{name}.parquet | bring_your_own/{name}.npz | bring_your_own/{name}/metadata.csv",
+    "bring_your_own/{name}.parquet | bring_your_own/{name}.npz | bring_your_own/{name}/**",
+)
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Classes and attribute values are numbered in sorted order; floats become float32. Attributes may be missing:
     empty, or -1."""
-    path = own_files.find_own_file(data_root / "bring_your_own", settings["name"])
-    features, table, of_classes = own_files.read_npz(path) if path.suffix == ".npz" else own_files.read_parquet(path)
+    folder = data_root / "bring_your_own"
+    path = own_files.find_own_file(folder, settings["name"])
+    read = {".npz": own_files.read_npz, ".parquet": own_files.read_parquet, ".csv": own_folder.read_metadata}
+    features, table, of_classes = read[path.suffix](path)
     about: dict[str, Any] = {
-        "attribute": "a",
-        "source": str(path.name),
+        "attribute": table.attrs.get("attribute", "a"),
+        "source": str(path.relative_to(folder)),
         "sha256": embedding_files.sha256(path),
     }
+    checked = own_files.check_features(path, features) if features is not None else None
+    table, names = number_labels(path, table)
+    inputs, kind = own_folder.read_inputs(path, table, settings) if checked is None else convert(*checked, settings)
+    given = None if of_classes is None else of_classes.astype(np.float32)
+    kept = table.drop(columns=["path", "text"], errors="ignore")
+    return embedding_files.dataset(path, inputs, kept, about | names | kind, given)
+
+
+def number_labels(path: Path, table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, list[str]]]:
+    """The table with classes and attribute values as numbers and splits as names; what the values are called."""
     # Of these two kinds of floats, pandas or parquet does not take all that follows.
     table = table.astype(dict.fromkeys(table.select_dtypes([np.float16, np.longdouble]), float))
-    features, image = own_files.check_features(path, features)
-    if image:
-        about |= {"input": "image", "size": settings["size"] or min(features.shape[1:3]), "train_crop": "image"}
     missing = {"y": own_files.find_missing(table["y"]), "a": own_files.find_missing(table["a"], MISSING)}
     for key in ("y", "split", "original"):
         if key in table:
             own_files.refuse_missing(path, table[key], own_files.find_missing(table[key]))
-    table = table.assign(split=own_files.read_splits(path, table["split"]))
+    table, found = table.assign(split=own_files.read_splits(path, table["split"])), {}
     for key, names in (("y", "classes"), ("a", "attributes")):
         own_files.refuse_measured(path, table[key][~missing[key]])
-        numbers, about[names] = own_files.number_values(table[key], missing[key])
-        own_files.refuse_alike(path, key, about[names])
+        numbers, found[names] = own_files.number_values(table[key], missing[key])
+        own_files.refuse_alike(path, key, found[names])
         table = table.assign(**{key: numbers})
+    return table, found
+
+
+def convert(features: Array, image: bool, settings: Settings) -> tuple[Array, dict[str, Any]]:
+    """Features as they are held, and what is known of them."""
+    if image:
+        size = settings["size"] or min(features.shape[1:3])
+        return features, {"input": "image", "size": size, "train_crop": "image"}
     with np.errstate(over="ignore"):  # the dataset checks name the sample
-        inputs = features if image else features.astype(np.float32)
-    given = None if of_classes is None else of_classes.astype(np.float32)
-    return embedding_files.dataset(path, inputs, table, {"input": "embedding", **about}, given)
+        return features.astype(np.float32), {"input": "embedding"}

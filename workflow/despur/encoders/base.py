@@ -22,7 +22,13 @@ def build_encoder(spec: Spec, shape: tuple[int, ...]) -> nn.Module:
 
 
 def check_vocabulary(encoder: nn.Module, about: Mapping[str, Any]) -> None:
-    """Raises SettingError for tokens of another vocabulary than a language model reads. ``about``: of the data set."""
+    """Raises SettingError for tokens of another vocabulary than a language model reads, and for any where the encoder
+    reads ``vectors``. ``about``: of the data set."""
+    if about.get("input") == "tokens" and getattr(encoder, "vectors", False):
+        raise SettingError(
+            f"{about.get('dataset', 'the data set')} holds texts, but the encoder reads vectors: +encoder=bigru, or "
+            "+stage1.encoder=bigru for stage 1; bert and language_model where the data set has their vocabulary"
+        )
     own = getattr(encoder, "vocabulary", None)
     given = about.get("vocabulary", own)
     if own and given != own:

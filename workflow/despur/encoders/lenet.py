@@ -9,7 +9,8 @@ from despur.specs.settings import Settings
 SEED_CHUNK = 5
 LARGER = (  # what to do about larger images
     "size=32 of the data set, if it has this setting: photographs (celeba, waterbirds, ...) are resized to it; "
-    "bring_your_own only crops squares of 32, so bring resized images; convnet takes images of any form"
+    "bring_your_own+resize=32 resizes images of a folder, but only crops those of arrays; convnet takes images of any "
+    "form"
 )
 
 

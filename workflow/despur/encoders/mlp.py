@@ -20,6 +20,8 @@ SETTINGS = {
 class MLP(nn.Module):
     """Inputs (B,...), flattened -> representations (B,hidden): the last activations."""
 
+    vectors = True  # or images, but no tokens
+
     def __init__(self, settings: Settings, inputs: int) -> None:
         super().__init__()
         self.dim = settings["hidden"]

@@ -5,9 +5,11 @@ What a data set's file declares of them: ``RAW``, patterns below DESPUR_DATA_ROO
 ``RAW_WITH``, more of them where a setting has a value (``train=foreground``; of several for a setting the first that
 fits); ``DOWNLOADED``, where they come by themselves. ``python -m
 despur check --configfile FILE`` looks for them, and a data set is made anew when one of them changes. A pattern that
-ends with "/*" or "/n*" stands for a folder with a file for each sample: only looked for."""
+ends with "/*" or "/n*" stands for a folder with a file for each sample: only looked for. One that ends with "/**"
+stands for such a folder, too; it is known by the names, sizes and times of all files below it."""
 
 import hashlib
+import os
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import cache
@@ -18,7 +20,8 @@ from despur.specs.settings import spell
 from despur.specs.spec import Spec
 
 DECLARED = {"datasets": "RAW", "encoders": "WEIGHTS"}
-FOLDERS = "/*", "/n*"  # ends of patterns that stand for many files
+WATCHED = "/**"  # end of a pattern that stands for a folder whose files' names, sizes and times count
+FOLDERS = "/*", "/n*", WATCHED  # ends of patterns that stand for many files
 LARGE = 100e6  # bytes: a larger file is known by its size and time, not read
 
 
@@ -60,8 +63,20 @@ def identify_files(point: Spec, root: Path) -> dict[str, str]:
     Left out: folders that hold a file for each sample; what is downloaded, as its checksum is known; what another data
     set is made from."""
     read = () if point.source or is_downloaded(point.base_name) else list_patterns(point)
-    found = [(file, file.stat()) for file in list_files(read, root)]
-    return {str(file.relative_to(root)): identify_file(file, known.st_size, known.st_mtime_ns) for file, known in found}
+    states = [(file, file.stat()) for file in list_files(read, root)]
+    files = {str(file.relative_to(root)): identify_file(file, own.st_size, own.st_mtime_ns) for file, own in states}
+    last = {each: root / each.split("|")[-1].strip().removesuffix(WATCHED) for each in read if each.endswith(WATCHED)}
+    watched = [folder for each, folder in last.items() if find_files(each, root)[:1] == [folder]]
+    return files | {str(folder.relative_to(root)): identify_folder(folder) for folder in watched}
+
+
+def identify_folder(folder: Path) -> str:
+    """The number of files below a folder, and a digest of their names, sizes and times. Linked folders count by
+    name."""
+    files = sorted(Path(place) / name for place, _, names in os.walk(folder) for name in names)
+    states = [(file, file.stat() if file.exists() else file.lstat()) for file in files]
+    listed = [(str(file.relative_to(folder)), state.st_size, state.st_mtime_ns) for file, state in states]
+    return f"{len(files)} files {hashlib.sha256(repr(listed).encode()).hexdigest()}"
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Image files that a user has downloaded: decoded and prepared as they are read. Every error names the file and the
+"""Image files that a user has downloaded: decoded and prepared as they are read. Every error names the files and the
 remedy."""
 
 import os
@@ -10,6 +10,12 @@ import numpy as np
 from PIL import Image
 
 from despur.storage.store import Array, InputError, Lazy
+
+FORMATS = "JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "PPM"  # none that Pillow leaves to another program
+MOST_PIXELS = 89_478_485  # of an image; above it, Pillow fears an attack
+DEEP = "I", "F"  # what Pillow's modes of more than 8 bits a channel begin with: it would cut values at 255
+UNUSABLE = OSError, SyntaxError, ValueError, Image.DecompressionBombError  # Pillow raises all of them
+LISTED = 10  # files that an error names
 
 
 def as_clip(image: Image.Image, size: int) -> Image.Image:
@@ -23,21 +29,42 @@ def as_clip(image: Image.Image, size: int) -> Image.Image:
 def images(paths: Sequence[Path], size: int, prepare: Callable[[Image.Image], Image.Image], remedy: str) -> Lazy:
     """Image files as uint8 (N,size,size,3), decoded and prepared in parallel as they are sliced.
 
-    Raises InputError: at once for a file that is not there, when sliced for one that cannot be used.
+    Raises InputError that names all of them: at once for files that are not there, when sliced for those, from the
+    first row of the slice on, that cannot be used.
     """
-    missing = [path for path in paths if not os.path.exists(path)]  # noqa: PTH110, which raises for long names
+    missing = [str(path) for path in paths if not os.path.isfile(path)]  # noqa: PTH113, which raises for long names
     if missing:
-        raise InputError(f"{missing[0]} is not there ({len(missing)} of {len(paths)} images are not). {remedy}")
+        verb = "is" if len(missing) == 1 else "are"
+        counts = f"{len(missing)} of {len(paths)} images are not"
+        raise InputError(f"{name_some(missing, ', ')} {verb} not there ({counts}). {remedy}")
 
     def load(path: Path) -> Array:
+        with Image.open(path, formats=FORMATS) as image:
+            if image.width * image.height > MOST_PIXELS:
+                raise ValueError(f"{image.width}x{image.height} pixels; at most {MOST_PIXELS:,} are decoded")
+            if image.mode.startswith(DEEP):
+                raise ValueError(f"its mode is {image.mode}: save it with 8 bits a channel")
+            return np.asarray(prepare(image.convert("RGB")))
+
+    def find_fault(path: Path) -> str:
         try:
-            with Image.open(path) as image:
-                return np.asarray(prepare(image.convert("RGB")))
-        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:  # Pillow raises all of them
-            raise InputError(f"{path} cannot be used ({error}). {remedy}") from error
+            load(path)
+        except UNUSABLE as error:
+            return f"{path} cannot be used ({error})"
+        return ""
 
     def make(rows: slice) -> Array:
         with ThreadPoolExecutor() as pool:  # Pillow decodes and resizes outside of Python's lock
-            return np.stack(list(pool.map(load, paths[rows])))
+            try:
+                return np.stack(list(pool.map(load, paths[rows])))
+            except UNUSABLE as error:
+                faults = [fault for fault in pool.map(find_fault, paths[rows.start :]) if fault]
+                raise InputError(f"{name_some(faults, '; ')}. {remedy}") from error
 
     return Lazy((len(paths), size, size, 3), np.uint8, make)
+
+
+def name_some(faults: Sequence[str], separator: str) -> str:
+    """The first of them, and how many there are besides."""
+    more = f" and {len(faults) - LISTED:,} more" if len(faults) > LISTED else ""
+    return separator.join(faults[:LISTED]) + more

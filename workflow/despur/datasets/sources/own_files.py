@@ -1,4 +1,4 @@
-"""The one file of your own data: read, its labels numbered, what cannot be right refused. Errors name file and
+"""The file of your own data: read, its labels numbered, what cannot be right refused. Errors name file and
 column."""
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -65,8 +65,9 @@ def refuse_labels(path: Path, columns: dict[str, Array]) -> None:
         raise InputError(f"{path}: arrays of different lengths: {sizes}")
 
 
-def read_parquet(path: Path) -> tuple[Array, pd.DataFrame, None]:
-    """A column features of lists; or every other column, of numbers, is one feature."""
+def read_parquet(path: Path) -> tuple[Array | None, pd.DataFrame, None]:
+    """A column features of lists, or a column of texts, which stays in the table; or every other column, of numbers, is
+    one feature."""
     table = embedding_files.read_table(path, COLUMNS)
     kept = [name for name in (*COLUMNS, "original") if name in table]
     if "class_embeddings" in table:
@@ -75,8 +76,13 @@ def read_parquet(path: Path) -> tuple[Array, pd.DataFrame, None]:
         )
     for key in kept:
         refuse_values(path, table[key], Hashable, ONE_FOR_EACH)
-    if "features" in table:
-        refuse_unread(path, table, READ)
+    inputs = next((name for name in ("text", "features") if name in table), None)
+    if inputs:
+        refuse_unread(path, table, (inputs, *READ[1:]))
+    if inputs == "text":
+        refuse_values(path, table["text"], str, "a text for each sample")
+        return None, table, None
+    if inputs == "features":
         return stack_lists(path, table["features"]), table[kept], None
     features = table.drop(columns=kept)
     text = [str(name) for name in features if not pd.api.types.is_numeric_dtype(features[name])]
@@ -172,13 +178,13 @@ def check_features(path: Path, features: Array) -> tuple[Array, bool]:
 
 def find_own_file(folder: Path, name: str) -> Path:
     """The one file of this name. Raises InputError for none, for two, and for what is no file."""
-    names = [f"{name}.parquet", f"{name}.npz"]
-    for each in names:
-        if (folder / each).is_symlink() and not (folder / each).exists():
-            raise InputError(f"{folder / each} is a link to {(folder / each).readlink()}, which is not there")
+    names = [f"{name}.parquet", f"{name}.npz", f"{name}/metadata.csv"]
+    for file in (folder / each for each in names):
+        if file.is_symlink() and not file.exists():
+            raise InputError(f"{file} is a link to {file.readlink()}, which is not there")
     path = embedding_files.find_file(folder, *names, remedy="See docs/your_own_data.md")
-    if all((folder / each).exists() for each in names):
-        raise InputError(f"{folder} holds {' and '.join(names)}: move one of them away")
+    if len(there := [each for each in names if (folder / each).exists()]) > 1:
+        raise InputError(f"{folder} holds {' and '.join(there)}: keep one of them, move the rest away")
     if not path.is_file():
         raise InputError(f"{path} is no file: put the data there, as docs/your_own_data.md says")
     return path
