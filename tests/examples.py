@@ -10,7 +10,7 @@ from importlib import import_module
 from despur.specs.declarations import list_components
 from despur.specs.extras import find_extra
 
-PACKAGES = ("despur.losses", "despur.metrics", "despur.samplers", "despur.inference")
+PACKAGES = ("despur", "despur.losses", "despur.metrics", "despur.samplers", "despur.inference")
 
 
 def list_public() -> dict[str, object]:
@@ -22,8 +22,8 @@ def list_public() -> dict[str, object]:
 
 
 def list_examples() -> Iterator[tuple[str, doctest.DocTest]]:
-    """The examples of each public name, which see what its file sees."""
-    for name, found in list_public().items():
+    """The examples of each public name, which see what its file sees; last those that read what one of them makes."""
+    for name, found in sorted(list_public().items(), key=lambda item: item[0].startswith("despur.load")):
         seen = vars(sys.modules[found.__module__])
         yield from ((name, test) for test in doctest.DocTestFinder(recurse=False).find(found, name, globs=dict(seen)))
 

@@ -6,10 +6,19 @@ import sys
 import pytest
 from examples import list_examples, list_public, run_example
 
+TRAINED = ("despur.train", "despur.load", "despur.load_metrics")  # one makes what the others read
+QUICK = [pytest.param(*each, id=each[0]) for each in list_examples() if each[0] not in TRAINED]
 
-@pytest.mark.parametrize(("name", "test"), [pytest.param(*each, id=each[0]) for each in list_examples()])
+
+@pytest.mark.parametrize(("name", "test"), QUICK)
 def test_examples_hold(name, test):
     assert run_example(test) == ""
+
+
+@pytest.mark.long
+def test_examples_of_training_hold(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert [run_example(test) for name, test in list_examples() if name in TRAINED] == [""] * 3
 
 
 def test_public_functions_have_an_example():

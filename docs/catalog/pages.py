@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from catalog import claims, components, datasets, elsewhere, fingerprint, gallery, reference, times
+from catalog import api, claims, components, datasets, elsewhere, fingerprint, gallery, reference, times
 from catalog.markdown import ROOT, code, contents, escape, page, table
 from despur.orchestration.experiments import find_paper, list_papers, load_experiments
 
@@ -24,6 +24,7 @@ Made from the code when the site is built.
 | every method, its settings, losses and sources | [Methods](methods/index.md) |
 | what methods are called in SubpopBench, DomainBed, WILDS and others | [Methods elsewhere](methods_elsewhere.md) |
 | every data set, its files, license and sizes | [Data sets](datasets/index.md) |
+| every public name of the package, with examples | [Interface](api/index.md) |
 | every encoder | [Encoders](encoders/index.md) |
 | every inference of an attribute | [Inferences](inference/index.md) |
 | the functions behind metrics | [Functions of metrics](metric_functions.md) |
@@ -48,6 +49,7 @@ def collect_generated() -> dict[str, str]:
     """The generated pages: names in the site, and texts."""
     folders: dict[str, Mapping[str, str]] = {
         **{kind: components.build_pages(kind) for kind in components.TITLES},
+        "api": api.build_pages(),
         "datasets": datasets.build_pages(),
         "claims": claims.build_pages(),
         "gallery": gallery.build_pages(),

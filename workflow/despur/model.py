@@ -73,7 +73,13 @@ def load(
     (``cnc+lambda=0.4``) or data point.
 
     ``selection``: "best" on validation data, or the "last" step. Raises SettingError if the folder holds no such
-    run."""
+    run.
+
+    >>> import despur
+    >>> model = despur.load("results/runs/colored_digits/erm+epochs=1/s0")  # where despur.train has kept it
+    >>> model.shape, model.classes
+    ((3, 32, 32), ['0,1', '2,3', '4,5', '6,7', '8,9'])
+    """
     result = locate_result(folder)
     runs = [
         run

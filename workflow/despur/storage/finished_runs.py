@@ -23,7 +23,13 @@ def load_metrics(*patterns: str | Path) -> "pd.DataFrame":
     Columns: ``dataset``, ``method``, a column for each setting that a sweep varies (empty for runs that do not vary
     it), ``seed``, ``split``, ``selection`` (best, last), ``metric``, ``group`` (empty: of all samples), ``value``,
     ``folder``. Shares are from 0 to 1; docs/metrics.md has all units. Raises SettingError where a pattern matches no
-    finished run."""
+    finished run.
+
+    >>> import despur
+    >>> metrics = despur.load_metrics("results/runs/colored_digits/*/s0")  # where despur.train has kept them
+    >>> list(metrics)[:4]
+    ['dataset', 'method', 'seed', 'split']
+    """
     import pandas as pd
 
     if not patterns:

@@ -1,0 +1,55 @@
+"""The public names of the package, from the stubs that list them: a page for each package, with examples."""
+
+import ast
+import re
+from pathlib import Path
+
+from catalog.markdown import code, contents, escape, link_file, page, table
+from despur.specs.declarations import PACKAGE
+from despur.specs.public import read_stub
+
+TITLES = {
+    "despur": PACKAGE,
+    **{f"despur.{name}": PACKAGE / name for name in ("losses", "metrics", "samplers", "inference")},
+}
+EXAMPLE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
+INTRODUCTION = (
+    "After this page you know the names that may be imported. Others are private and may change. "
+    "[As a library](../library.md) shows them in use."
+)
+
+
+def build_pages() -> dict[str, str]:
+    """The pages, by name: one for each package, and ``index``."""
+    pages = {name: build_page(name, folder) for name, folder in TITLES.items()}
+    rows = [
+        [f"[{name}]({name}.md)", ", ".join(code(each) for each in sorted(list_names(folder)))]
+        for name, folder in TITLES.items()
+    ]
+    shown = table(["package", "names"], rows)
+    return {"index": page("Interface", INTRODUCTION, shown, contents(pages), "[All pages](../index.md)"), **pages}
+
+
+def list_names(folder: Path) -> dict[str, tuple[str, str]]:
+    """(module, name in it) of each public name of a package."""
+    return read_stub(str(folder / "__init__.py"))
+
+
+def build_page(package: str, folder: Path) -> str:
+    """The public names of a package, in the order of their names."""
+    parts = [describe_name(package, name, *where) for name, where in sorted(list_names(folder).items())]
+    return page(package, *parts, "[All packages](index.md)")
+
+
+def describe_name(package: str, name: str, module: str, own: str) -> str:
+    """How a name is imported and called, its docstring and its example."""
+    file = PACKAGE / f"{module.removeprefix('despur.').replace('.', '/')}.py"
+    node = next(node for node in ast.parse(file.read_text()).body if getattr(node, "name", "") == own)
+    assert isinstance(node, ast.FunctionDef | ast.ClassDef)
+    signature = f"({ast.unparse(node.args)})" if isinstance(node, ast.FunctionDef) else ""
+    text = ast.get_docstring(node) or ""
+    words, example = EXAMPLE.sub("", text).strip(), EXAMPLE.search(text)
+    shown = f"~~~~python\nfrom {package} import {name}\n\n{name}{signature}\n~~~~"
+    return "\n\n".join(
+        [f"## {name}", shown, escape(words), *([f"~~~~pycon\n{example[0]}\n~~~~"] if example else []), link_file(file)]
+    )

@@ -1,0 +1,122 @@
+"""The package as a library: data sets for torch, and training without Snakemake."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from project import SOURCE, Project
+from torch.utils.data import TensorDataset
+
+import despur
+from despur.api import collect_arrays, list_unmade, locate_data, run_program, spell_run, store_input
+from despur.datasets.sources.own_files import read_npz
+from despur.specs.settings import SettingError
+from despur.storage.dataset_checks import build_dataset
+from despur.storage.reading import InputError
+
+CNC = "cnc+epochs=1+groups=predictions+stage1.epochs=1"
+
+
+def make_split(count, seed):
+    """Embeddings of which the first number tells the class, the second the attribute."""
+    rng = np.random.default_rng(seed)
+    y, a = rng.integers(0, 2, count), rng.integers(0, 2, count)
+    inputs = rng.normal(size=(count, 4)) + 4 * np.stack([y, a, y * 0, y * 0], axis=1)
+    return TensorDataset(torch.tensor(inputs, dtype=torch.float32), torch.tensor(y), torch.tensor(a))
+
+
+def own_splits():
+    return {
+        name: make_split(count, seed) for seed, (name, count) in enumerate({"train": 80, "val": 40, "test": 40}.items())
+    }
+
+
+def test_samples_are_inputs_classes_and_attributes():
+    digits = despur.dataset("colored_digits", split="val")
+    image, y, a = next(iter(torch.utils.data.DataLoader(digits, batch_size=4)))
+    assert image.shape == (4, 3, 32, 32) and image.min() >= -1 and image.max() <= 1 and image.dtype == torch.float32
+    stored = build_dataset(despur.api.resolve("datasets", "colored_digits").points[0], digits.root)
+    rows = stored.rows("val")
+    assert len(digits) == len(rows) and (y == torch.from_numpy(stored.y[rows[:4]])).all()
+    assert (a == torch.from_numpy(stored.a[rows[:4]])).all()
+    centre = stored.inputs[rows[0]][4:36, 4:36].transpose(2, 0, 1) / 127.5 - 1
+    np.testing.assert_allclose(image[0].numpy(), centre, atol=1e-6)
+
+
+def test_a_split_or_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(SettingError, match="no split dev; it has train, "):
+        despur.dataset("colored_digits", split="dev")
+    with pytest.raises(InputError, match="waterbirds"):
+        despur.dataset("waterbirds", root=tmp_path)
+
+
+def test_data_of_ones_own_become_a_file_that_the_pipeline_reads(tmp_path):
+    splits = own_splits()
+    name, root = locate_data(splits, tmp_path)
+    features, table, _ = read_npz(next((root / "bring_your_own").iterdir()))
+    inputs, y, a = splits["train"].tensors
+    assert np.array_equal(features[:80], inputs) and np.array_equal(table["y"][:80], y) and len(table) == 160
+    assert np.array_equal(table["a"][:80], a) and table["split"].value_counts().to_dict() == {
+        "train": 80,
+        "val": 40,
+        "test": 40,
+    }
+    assert locate_data(splits, tmp_path) == (name, root)  # the same data have the same name
+    assert locate_data({**splits, "test": splits["val"]}, tmp_path)[0] != name
+
+
+def test_images_are_kept_as_bytes():
+    image = np.zeros((3, 2, 2), np.float32)
+    image[0, 1, 0] = 128 / 255
+    assert store_input(image)[1, 0].tolist() == [128, 0, 0] and store_input(image).dtype == np.uint8
+    with pytest.raises(InputError, match=r"from -1 to 0: float images are in \[0,1\]"):
+        store_input(np.where(image > 0, 0, -1.0))
+
+
+@pytest.mark.parametrize(("given", "said"), [([1], "each sample is"), ([], "each sample is")])
+def test_samples_without_an_attribute_are_refused(given, said):
+    with pytest.raises(SettingError, match=said):
+        collect_arrays({"train": [(np.zeros(2), 0) for _ in given]})
+
+
+def test_names_and_seeds_are_checked_before_anything_runs(tmp_path):
+    with pytest.raises(SettingError, match="cnc"):
+        spell_run(tmp_path, "cnk", "colored_digits", 1)
+    with pytest.raises(SettingError, match="seeds 0"):
+        spell_run(tmp_path, "erm", "colored_digits", 0)
+    with pytest.raises(SettingError, match="is list: name a data set, or bring"):
+        despur.train("erm", [1])
+
+
+def test_stages_are_made_in_order_and_once(tmp_path):
+    run = spell_run(tmp_path, CNC, "colored_digits", 2)
+    made = []
+    for result in list_unmade(run):
+        result.folder.mkdir(parents=True)
+        made.append((result.stage, result.seeds))
+    assert made == [("data", ""), ("stage1", "s0-1"), ("groups", "s0-1"), ("runs", "s0-1")]
+    assert not [*list_unmade(run)]
+
+
+def test_what_a_stage_refuses_is_an_error(tmp_path):
+    with pytest.raises(SettingError, match=r"^\S+data/colored_digits/table.parquet is not there"):
+        run_program("runs", spell_run(tmp_path, "erm", "colored_digits", 1))
+
+
+@pytest.mark.long
+def test_digits_are_those_of_the_pipeline(tmp_path):
+    project = Project.fresh(tmp_path / "project")
+    target = f"results/runs/colored_digits/{CNC}/s0-1/metrics.csv"
+    project.snakemake(target)
+    despur.train(CNC, "colored_digits", seeds=2, results=tmp_path / "library")
+    ours = tmp_path / f"library/runs/colored_digits/{CNC}/s0-1/metrics.csv"
+    assert ours.read_text() == (project.root / target).read_text()
+
+
+@pytest.mark.long
+def test_the_code_of_the_page_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (SOURCE / "docs/library.md").read_text(), re.DOTALL)
+    exec("\n".join(blocks), {})
+    assert re.search(r"^erm +0\.\d+", capsys.readouterr().out, re.MULTILINE)
