@@ -1,7 +1,10 @@
 """What Snakemake prints while it runs despur: one live view on a terminal, plain lines elsewhere.
 
 The profiles name it (``logger: despur``). With ``--verbose``, ``--printshellcmds``, ``--quiet``, ``--debug-dag`` or in
-a dry run, Snakemake's own output is printed instead."""
+a dry run, Snakemake's own output is printed instead.
+
+snakemake-logger-plugin-rich (0.5.1) shows a bar for each rule. It lacks the progress of training, the time that is
+left, the command that repeats a failed job, and plain lines where there is no terminal."""
 
 import logging
 import sys

@@ -6,7 +6,9 @@ the job ends, also when it is killed.
 
 The command runs with CUDA_VISIBLE_DEVICES and ``--device cuda``. With --gpus 0 it sees no GPU; with several, torchrun
 starts one process for each. Without --jobs-per-gpu the devices do not change: a cluster has chosen them, or there are
-none to share."""
+none to share.
+
+Snakemake counts GPUs, but does not say which one a job has; schedulers that do are for clusters."""
 
 import argparse
 import fcntl

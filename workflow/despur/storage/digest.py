@@ -1,4 +1,7 @@
-"""What a job's result depends on besides its inputs: the specification and the code behind it, as one string."""
+"""What a job's result depends on besides its inputs: the specification and the code behind it, as one string.
+
+Snakemake's own trigger sees a rule's script alone, not what it imports, and build tools that see imports compare
+whole files: a comment would train everything again. So syntax trees are compared here."""
 
 import ast
 import hashlib

@@ -15,6 +15,8 @@ from despur.evidence.numbers.verdicts import judge_values, last_digit
 from despur.evidence.runs import run_files
 from despur.evidence.verdicts import NumberVerdict
 
+DECIDING = ("would_decide", "if_normal", "threefold")
+ORIGIN = ("settings", "choices", "runs")  # of what is compared
 COLUMNS = [
     "paper_dataset",
     "method",
@@ -29,9 +31,7 @@ COLUMNS = [
     "by_seed",
     "collapsed",
     *JUDGED_COLUMNS,
-    "settings",
-    "choices",
-    "runs",
+    *ORIGIN,
     "data",
     "measured",
     "reason",
@@ -39,17 +39,7 @@ COLUMNS = [
 ]
 
 
-TEXTS = (
-    "verdict",
-    "would_decide",
-    "if_normal",
-    "threefold",
-    "settings",
-    "choices",
-    "runs",
-    "measured",
-    "reason",
-)  # even if empty
+TEXTS = ("verdict", *DECIDING, *ORIGIN, "measured", "reason")  # even if empty
 
 
 def compare(

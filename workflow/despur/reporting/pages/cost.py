@@ -2,7 +2,10 @@
 
 Snakemake keeps a record for each output file (.snakemake/metadata): the rule, its inputs, when it started and ended.
 From the files of an artifact they lead back to everything that was done for it. What was made without Snakemake has no
-record."""
+record.
+
+``benchmark:`` of rules is not enough: it names no inputs, by which a job is counted for an artifact, and writes nothing
+for jobs whose results come from a cache."""
 
 import json
 import os

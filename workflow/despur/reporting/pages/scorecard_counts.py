@@ -13,6 +13,7 @@ import pandas as pd
 
 from despur.evidence.measurements import list_measurements
 from despur.evidence.numbers.counts import COMPARED, P_VALUES, count_numbers
+from despur.evidence.numbers.tables import DECIDING, ORIGIN
 from despur.evidence.tally import CLAIM, COMPARISON
 from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, Printed
 
@@ -34,13 +35,9 @@ COLUMNS = [
     "by_seed",
     "collapsed",
     "difference",
-    "would_decide",
-    "if_normal",
-    "threefold",
+    *DECIDING,
     *P_VALUES.values(),
-    "settings",
-    "choices",
-    "runs",
+    *ORIGIN,
     "claim",
     "statement",
     "primary",
