@@ -15,6 +15,8 @@ from despur.cli.check import check
 from despur.cli.rows import Row
 from despur.evaluate import evaluate
 from despur.metrics.rows import measure_accuracies, measure_leakage
+from despur.orchestration.jobs import list_missing
+from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage.dataset_checks import build_dataset
@@ -315,6 +317,27 @@ def test_check_says_which_methods_lack_class_embeddings(folder, monkeypatch):
     ) and "classes=means" in line
     np.savez(folder / "task.npz", **own(class_embeddings=np.ones((2, 3))))
     assert not [line for line in check("bring_your_own") if "class_embeddings" in line]
+
+
+@pytest.mark.parametrize("kind", ["npz", "parquet"])
+def test_a_run_that_lacks_class_embeddings_is_refused_before_anything_is_made(folder, monkeypatch, kind):
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(folder.parent))
+    monkeypatch.chdir(folder.parent)
+    of_class = [locate_result(f"results/{name}/s0") for name in ("stage1/bring_your_own/zero_shot",)]
+    others = [locate_result(f"results/runs/bring_your_own/{name}/s0") for name in ("erm", "zero_shot+classes=means")]
+    assert not [*list_missing(of_class[0])]  # without a file: that is said
+    if kind == "npz":
+        np.savez(folder / "task.npz", **own())
+    else:
+        pd.DataFrame({"x": [0.0], "y": [0], "a": [0], "split": ["train"]}).to_parquet(folder / "task.parquet")
+    with pytest.raises(
+        InputError, match=r"bring_your_own has no class_embeddings, which zero_shot needs .*classes=means"
+    ):
+        [*list_missing(of_class[0])]
+    assert not [line for other in others for line in list_missing(other)]
+    if kind == "npz":
+        np.savez(folder / "task.npz", **own(class_embeddings=np.ones((2, 3))))
+        assert not [*list_missing(of_class[0])]
 
 
 # Sloppy and hostile files

@@ -10,7 +10,7 @@ from conftest import forget
 from project import Project
 
 from despur.cli.check import describe_weights
-from despur.orchestration.jobs import list_missing_weights
+from despur.orchestration import jobs
 from despur.specs import extensions
 from despur.specs.declarations import find_component, list_components, read_declarations
 from despur.specs.paths import locate_result
@@ -77,7 +77,7 @@ def test_weights_that_were_deleted_count_as_they_were(weights):
     about.write_text(json.dumps({"specification": {"weights": first}}))
     (weights / "mine/small.safetensors").unlink()
     assert ask() == first
-    assert not [*list_missing_weights(locate_result(RUN))]
+    assert not [*jobs.list_missing(locate_result(RUN))]
 
 
 def test_a_download_changes_nothing_and_what_replaces_it_does(weights, monkeypatch):
@@ -104,10 +104,10 @@ def test_published_weights_are_known_by_their_checksum(weights, monkeypatch):
 def test_missing_weights_are_named_before_anything_is_made(weights):
     (weights / "mine/small.safetensors").unlink()
     with pytest.raises(InputError, match=r"weights/mine/small\.safetensors is not there, .* encoder stored starts"):
-        [*list_missing_weights(locate_result(RUN))]
-    (line,) = list_missing_weights(locate_result(RUN.replace("stored", "bert")))
+        [*jobs.list_missing(locate_result(RUN))]
+    (line,) = jobs.list_missing(locate_result(RUN.replace("stored", "bert")))
     assert "bert-base-uncased/model.safetensors is not there" in line and "the job that needs it downloads it" in line
-    assert not [*list_missing_weights(locate_result(RUN.replace("stored", "bert+encoder.weights=random")))]
+    assert not [*jobs.list_missing(locate_result(RUN.replace("stored", "bert+encoder.weights=random")))]
     rows = describe_weights(resolve("methods", "erm+encoder=stored~bert").points)
     assert {row.values["name"]: row.values["state"] for row in rows} == {"stored": "missing", "bert": "download"}
 

@@ -86,29 +86,29 @@ def job_cache_key(stage):
     return for_job(stage, cache_key)
 
 
-MISSING_WEIGHTS = set()  # lines that were said
+MISSING = set()  # lines that were said
 
 
 def data_files(stage):
-    """The data files that a job reads. Before they are made, weights that the job will lack are named."""
+    """The data files that a job reads. Before they are made, what the job will lack is named."""
 
     def call(result):
         if workflow.is_main_process:
-            name_missing_weights(result)
+            name_missing(result)
         return jobs.list_data_files(result)
 
     return for_job(stage, call)
 
 
-def name_missing_weights(result):
-    """Say once which weights are downloaded later; stop where nothing can bring them."""
+def name_missing(result):
+    """Say once which weights are downloaded later; stop where something is missing that nothing brings."""
     try:
-        lines = [line for line in jobs.list_missing_weights(result) if line not in MISSING_WEIGHTS]
+        lines = [line for line in jobs.list_missing(result) if line not in MISSING]
     except InputError as error:
         refuse(error)
     for line in lines:
         logger.warning(line)
-    MISSING_WEIGHTS.update(lines)
+    MISSING.update(lines)
 
 
 def upstream_files(stage, component, file):

@@ -43,6 +43,7 @@ RAW = (
     "bring_your_own/{name}.parquet | bring_your_own/{name}.npz | bring_your_own/{name}/metadata.csv",
     "bring_your_own/{name}.parquet | bring_your_own/{name}.npz | bring_your_own/{name}/**",
 )
+CLASS_EMBEDDINGS = "class_embeddings"
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

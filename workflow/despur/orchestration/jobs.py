@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from despur.orchestration import artifact_files, experiments, matrix
-from despur.specs.paths import ResultPath
+from despur.specs.paths import ResultPath, data_root
 from despur.specs.stages import PARTS, STAGES
 from despur.storage import raw_files, weight_files
 from despur.storage.digest import declarations_digest, script_digest
@@ -28,11 +28,18 @@ def list_data_files(result: ResultPath) -> list[Path]:
     return [result.data.folder / file for kind, file in STAGES["data"].files.items() if kind != "about"]
 
 
-def list_missing_weights(result: ResultPath) -> Iterator[str]:
+def list_missing(result: ResultPath) -> Iterator[str]:
     """What is said, before anything is made, of weights that are not there and that the job of a result downloads.
-    Raises InputError for others. Nothing is missing where the result is there."""
+    Raises InputError for others, and for class embeddings that the data do not have. Nothing is missing where the
+    result is there."""
     if not STAGES[result.stage].trains or (result.folder / "about.json").exists():
         return
+    given = [point.base_name for point in result.sweep.points if point.settings.get("classes") == "given"]
+    if given and (lacking := [d for d in result.datasets.points if raw_files.lacks_class_embeddings(d, data_root())]):
+        raise InputError(
+            f"{lacking[0].name} has no class_embeddings, which {given[0]} needs ({result.folder}): add them to the "
+            ".npz, or take the mean of each class's samples: METHOD+stage1.classes=means, zero_shot+classes=means"
+        )
     for encoder in weight_files.list_encoders(result.sweep.points):
         for file in weight_files.list_missing(encoder):
             told = f"{file} is not there, from which the encoder {encoder.base_name} starts"

@@ -23,7 +23,7 @@ DECLARATIONS = {
         "SEED_CHUNK",
         "SEEDLESS",
     ),
-    *("RAW", "RAW_WITH", "DOWNLOADED"),  # of data sets: despur/storage/raw_files.py
+    *("RAW", "RAW_WITH", "DOWNLOADED", "CLASS_EMBEDDINGS"),  # of data sets: despur/storage/raw_files.py
     *("WEIGHTS", "WEIGHTS_WITH"),  # of encoders: despur/storage/weight_files.py
     *("DOWNLOADS", "BY_HAND"),  # of data sets and encoders: despur/storage/downloads.py
     *("SOURCE", "LICENSE"),  # of data sets: where they come from, for about.json

@@ -30,6 +30,7 @@ RESOLVED = {
     "WEIGHTS",
     "WEIGHTS_WITH",
     "DOWNLOADED",
+    "CLASS_EMBEDDINGS",
     "DOWNLOADS",
     "BY_HAND",
     "REVISION",

@@ -3,13 +3,15 @@
 What a data set's file declares of them: ``RAW``, patterns below DESPUR_DATA_ROOT, each of which something must match
 ("a | b": the first that does; "a" is what is said to be missing), filled in with its settings ("{name}.npz");
 ``RAW_WITH``, more of them where a setting has a value (``train=foreground``; of several for a setting the first that
-fits); ``DOWNLOADED``, where they come by themselves. ``python -m
+fits); ``DOWNLOADED``, where they come by themselves; ``CLASS_EMBEDDINGS``, the array of an npz that may hold an
+embedding of each class. ``python -m
 despur check --configfile FILE`` looks for them, and a data set is made anew when one of them changes. A pattern that
 ends with "/*" or "/n*" stands for a folder with a file for each sample: only looked for. One that ends with "/**"
 stands for such a folder, too; it is known by the names, sizes and times of all files below it."""
 
 import hashlib
 import os
+import zipfile
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import cache
@@ -43,6 +45,19 @@ def is_bundled(points: Iterable[Spec]) -> bool:
 def is_downloaded(name: str, kind: str = "datasets") -> bool:
     """Whether the files of a data set or encoder come by themselves."""
     return read_declarations(kind, name).get("DOWNLOADED", False)
+
+
+def lacks_class_embeddings(point: Spec, root: Path) -> bool:
+    """Whether the raw file of a data set could hold class embeddings and does not. A file that is not there, or is
+    broken, is named elsewhere."""
+    array = read_declarations(point.kind, point.base_name).get("CLASS_EMBEDDINGS")
+    files = list_files(list_patterns(point), root) if array else []
+    try:
+        return bool(files) and not any(
+            file.suffix == ".npz" and f"{array}.npy" in zipfile.ZipFile(file).namelist() for file in files
+        )
+    except (zipfile.BadZipFile, OSError):
+        return False
 
 
 def find_files(pattern: str, root: Path) -> list[Path]:
