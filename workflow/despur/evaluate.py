@@ -127,8 +127,8 @@ def evaluate(result: ResultPath, arguments: argparse.Namespace) -> None:
     for run in result.runs():
         dataset = divide_held_out(stored(run.data.name), run)
         named, same = identify_run(result, run), about[run.key]["best_step"] == about[run.key]["steps"]
-        for selection, found in by_selection(dataset, run, container, models, same, known):
-            for split, (metric, group, value) in found:
+        for selection, measured in by_selection(dataset, run, container, models, same, known):
+            for split, (metric, group, value) in measured:
                 values = np.atleast_1d(value)
                 row = named | {"split": split, "selection": selection, "metric": metric, "group": group}
                 rows.append(row | {"value": values[0]})

@@ -119,8 +119,8 @@ def infer(result: ResultPath, arguments: argparse.Namespace) -> None:
         print(f"{run.key}: {agreement}", flush=True)
         rows.append({"dataset": run.data.name, "inference": run.spec.name, "seed": run.seed, **agreement})
         remedy = suggest_remedy(result, run, inferred, dataset.y[train])
-        found = find_warnings(inferred, dataset.y[train], dataset.about["classes"]) if len(train) else []
-        warnings[run.key] = [f"{warning}{remedy}" for warning in found]
+        degenerate = find_warnings(inferred, dataset.y[train], dataset.about["classes"]) if len(train) else []
+        warnings[run.key] = [f"{warning}{remedy}" for warning in degenerate]
     save_arrays(result.folder / "groups.safetensors", arrays)
     write_csv(result.folder / "agreement.csv", pd.DataFrame(rows))
     write_about(result, started, warnings=warnings)

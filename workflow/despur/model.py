@@ -52,10 +52,10 @@ class Model:
     def predict(self, inputs: Array) -> Array:
         """Predicted class of each input, (N,): positions in ``classes``. Raises ValueError for a model without a
         head."""
-        found = self.outputs(inputs)
-        if "logits" not in found:
+        outputs = self.outputs(inputs)
+        if "logits" not in outputs:
             raise ValueError("this model has no classifier: take representations(inputs) and fit a classifier on them")
-        return found["logits"].argmax(axis=1)
+        return outputs["logits"].argmax(axis=1)
 
     def representations(self, inputs: Array) -> Array:
         """Representation of each input, float16 (N,D)."""

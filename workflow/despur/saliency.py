@@ -73,13 +73,13 @@ def explain_images(model: Model, images: Array) -> dict[str, Array]:
     """For stored images uint8 (N,H,W,C): ``images`` as the model gets them (uint8, cropped), ``maps`` and
     ``predicted``."""
     batcher = InputBatcher(torch.from_numpy(np.array(images)), model.shape[-1])
-    found: dict[str, list[Tensor]] = {"images": [], "maps": [], "predicted": []}
+    arrays: dict[str, list[Tensor]] = {"images": [], "maps": [], "predicted": []}
     for batch in batcher.batches(BATCH, derive_generator("saliency")):
         maps, predicted = grad_cam(model.networks["encoder"], model.networks["head"], batch)
         pixels = batch.add(1).mul(127.5).round().to(torch.uint8).permute(0, 2, 3, 1)
         for name, tensor in (("images", pixels), ("maps", maps), ("predicted", predicted)):
-            found[name].append(tensor)
-    return {name: torch.cat(tensors).numpy() for name, tensors in found.items()}
+            arrays[name].append(tensor)
+    return {name: torch.cat(tensors).numpy() for name, tensors in arrays.items()}
 
 
 def crop_masks(masks: Array, size: int) -> Array:
@@ -91,15 +91,15 @@ def crop_masks(masks: Array, size: int) -> Array:
 def measure(dataset: Dataset, rows: Array, seen: dict[str, Array]) -> dict[str, Any]:
     """A group's row of saliency.csv, from the maps of these rows."""
     maps = seen["maps"]
-    found = {
+    values = {
         "samples": len(rows),
         "correct": (seen["predicted"] == dataset.y[rows]).mean(),
         "empty": (maps.max(axis=(1, 2)) == 0).mean(),
     }
     if dataset.masks is None:
-        return found | {"inside": np.nan, "uniform": np.nan}
+        return values | {"inside": np.nan, "uniform": np.nan}
     masks = crop_masks(dataset.masks[rows], maps.shape[1])
-    return found | {"inside": pd.Series(share_inside(maps, masks)).mean(), "uniform": masks.mean()}
+    return values | {"inside": pd.Series(share_inside(maps, masks)).mean(), "uniform": masks.mean()}
 
 
 def explain(result: ResultPath, arguments: argparse.Namespace) -> None:

@@ -44,8 +44,8 @@ class Job:
 
 def list_warnings(job: Job) -> list[str]:
     """What the log of a finished job warns of, and the job."""
-    found = [line for line in read_lines(job.log) if line.startswith("warning: ")]
-    return [f"{job.words}: {line}" for line in found]
+    lines = [line for line in read_lines(job.log) if line.startswith("warning: ")]
+    return [f"{job.words}: {line}" for line in lines]
 
 
 class RunState:

@@ -67,13 +67,13 @@ class NeededData:
 def list_needed_data(configfile: Path) -> list[NeededData]:
     """The data sets that a configuration needs, by name and raw files."""
     jobs = set().union(*plan.list_jobs(configuration.load_configuration(configfile)).values())
-    found: dict[tuple[str, tuple[str, ...]], NeededData] = {}
+    needed: dict[tuple[str, tuple[str, ...]], NeededData] = {}
     for result in (job for job in jobs if job.stage == "data"):
         for point in result.datasets.points:
             raw = point.source or point
             key = raw.base_name, raw_files.list_patterns(raw)
-            found.setdefault(key, NeededData(*key, [])).results.append(result)
-    return [found[key] for key in sorted(found)]
+            needed.setdefault(key, NeededData(*key, [])).results.append(result)
+    return [needed[key] for key in sorted(needed)]
 
 
 def list_needed_points(configfile: Path) -> list[Spec]:

@@ -101,11 +101,15 @@ def find_intervals(points: "pd.DataFrame") -> "pd.DataFrame":
     """Mean over seeds and its interval by Student's t; the mean alone, where there is one seed."""
     from scipy import stats
 
-    found = points.groupby(WHICH)["value"].agg(["mean", "std", "count"]).reset_index()
-    half = found["std"] / found["count"] ** 0.5 * stats.t.isf((1 - LEVEL) / 2, (found["count"] - 1).clip(lower=1))
-    low, high = found["mean"] - half.fillna(0), found["mean"] + half.fillna(0)
-    share = found["metric"].str.contains(SHARES)
-    return found.assign(low=low.where(~share, low.clip(0, 1)), high=high.where(~share, high.clip(0, 1))).drop(
+    intervals = points.groupby(WHICH)["value"].agg(["mean", "std", "count"]).reset_index()
+    half = (
+        intervals["std"]
+        / intervals["count"] ** 0.5
+        * stats.t.isf((1 - LEVEL) / 2, (intervals["count"] - 1).clip(lower=1))
+    )
+    low, high = intervals["mean"] - half.fillna(0), intervals["mean"] + half.fillna(0)
+    share = intervals["metric"].str.contains(SHARES)
+    return intervals.assign(low=low.where(~share, low.clip(0, 1)), high=high.where(~share, high.clip(0, 1))).drop(
         columns="std"
     )
 
@@ -154,10 +158,10 @@ def draw_curves(curves: "pd.DataFrame") -> dict[str, Any]:
 
 def list_choices(table: "pd.DataFrame", column: str) -> dict[str, dict[str, list[str]]]:
     """By data set and metric (or curve): the methods that have it."""
-    found: dict[str, dict[str, list[str]]] = {}
+    choices: dict[str, dict[str, list[str]]] = {}
     for (dataset, name), own in table.groupby(["dataset", column]):
-        found.setdefault(str(dataset), {})[str(name)] = sorted(own["method"].unique())
-    return found
+        choices.setdefault(str(dataset), {})[str(name)] = sorted(own["method"].unique())
+    return choices
 
 
 def count_runs(points: "pd.DataFrame") -> int:

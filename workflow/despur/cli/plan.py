@@ -74,16 +74,16 @@ def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
 
     sources = find_sources(config["ledger"])
     yield from (f"not used: {fault}" for fault in sources.faults)
-    found = list(list_open_runs(config, sources))
-    hours = [sum(resources.estimate_seconds(job, device)[0] for job in each.jobs) / 3600 for each in found]
+    open_runs = list(list_open_runs(config, sources))
+    hours = [sum(resources.estimate_seconds(job, device)[0] for job in each.jobs) / 3600 for each in open_runs]
     yield f"{'runs':>7}{f'{device.upper()} hours':>15}{'numbers':>9}{'per hour':>10}{'claims':>8}  of"
     order = sorted(
-        zip(found, hours, strict=True), key=lambda pair: [-len(pair[0].numbers) / pair[1], -len(pair[0].claims)]
+        zip(open_runs, hours, strict=True), key=lambda pair: [-len(pair[0].numbers) / pair[1], -len(pair[0].claims)]
     )
     for each, cost in order:
         yield format_open(each, cost)
     runs, jobs, numbers, claims = (
-        set().union(*(getattr(each, name) for each in found)) for name in ("runs", "jobs", "numbers", "claims")
+        set().union(*(getattr(each, name) for each in open_runs)) for name in ("runs", "jobs", "numbers", "claims")
     )
     total = sum(resources.estimate_seconds(job, device)[0] for job in jobs) / 3600
     yield Row(

@@ -63,9 +63,9 @@ class Total(torch.autograd.Function):
 
     @staticmethod
     def forward(x: Tensor) -> Tensor:
-        found = x.contiguous().clone()
-        dist.all_reduce(found)
-        return found
+        total = x.contiguous().clone()
+        dist.all_reduce(total)
+        return total
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:

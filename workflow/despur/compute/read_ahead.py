@@ -31,8 +31,8 @@ def request_rows(inputs: Tensor, rows: Tensor) -> None:
 def read_rows(inputs: Tensor, rows: Tensor) -> Tensor:
     """Inputs (N,...) at these rows (B,), copied; into pinned memory where there is a GPU."""
     request_rows(inputs, rows)
-    found = torch.empty((len(rows), *inputs.shape[1:]), dtype=inputs.dtype, pin_memory=torch.cuda.is_available())
-    return torch.index_select(inputs, 0, rows, out=found)
+    inputs_read = torch.empty((len(rows), *inputs.shape[1:]), dtype=inputs.dtype, pin_memory=torch.cuda.is_available())
+    return torch.index_select(inputs, 0, rows, out=inputs_read)
 
 
 def read_ahead(inputs: Tensor, batches: Sequence[Array], where: Tensor | None) -> Iterator[Tensor]:

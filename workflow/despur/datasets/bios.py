@@ -114,10 +114,10 @@ def vectors(table: Path, count: int) -> tuple[Path, Array]:
     """The file of vectors beside a split's table of so many rows, and its content."""
     remedy = f"{VECTORS} has them; or use features=tokens"
     path = embedding_files.find_file(table.parent, f"{table.stem}_cls.npy", remedy=remedy)
-    found = embedding_files.read_vectors(path)
-    if len(found) != count:
-        raise InputError(f"{path} has {len(found)} rows, but {table} has {count}: get both files of the split anew")
-    return path, found
+    encoded = embedding_files.read_vectors(path)
+    if len(encoded) != count:
+        raise InputError(f"{path} has {len(encoded)} rows, but {table} has {count}: get both files of the split anew")
+    return path, encoded
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
@@ -130,9 +130,9 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         files.append(path)
         kept = np.flatnonzero(table["profession"].isin([*classes, *(PROFESSIONS.index(c) for c in classes)]))
         if settings["features"] == "vectors":
-            encoded, found = vectors(path, len(table))
+            encoded, read = vectors(path, len(table))
             files.append(encoded)
-            inputs.append(np.asarray(found[kept], np.float32))
+            inputs.append(np.asarray(read[kept], np.float32))
         table = table.iloc[kept].reset_index(drop=True)
         names = [PROFESSIONS[p] if not isinstance(p, str) else p for p in table["profession"]]
         y, a = (

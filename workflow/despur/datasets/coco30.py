@@ -95,14 +95,14 @@ def objects(folder: Path, part: str) -> pd.DataFrame:
     of the sides, ``left``, ``top``, ``right``, ``bottom``."""
     path = metadata_tables.find(folder, [f"annotations/instances_{part}2017.json"], REMEDY)
     try:
-        found = json.loads(path.read_text())
-        names = {c["id"]: c["name"] for c in found["categories"]}
+        annotations = json.loads(path.read_text())
+        names = {c["id"]: c["name"] for c in annotations["categories"]}
         marks = pd.DataFrame(
-            [(a["image_id"], names[a["category_id"]], *a["bbox"]) for a in found["annotations"]],
+            [(a["image_id"], names[a["category_id"]], *a["bbox"]) for a in annotations["annotations"]],
             columns=["id", "name", "x", "y", "w", "h"],
         )
         shapes = pd.DataFrame(
-            [(i["id"], i["file_name"], i["width"], i["height"]) for i in found["images"]],
+            [(i["id"], i["file_name"], i["width"], i["height"]) for i in annotations["images"]],
             columns=["id", "file", "width", "height"],
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -158,7 +158,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         return without_background(full[rows], masks | ~bare[rows][:, None, None])
 
     masks = Lazy((len(table), size, size), bool, lambda rows: box_masks(table.iloc[rows], size))
-    found = dataset(Lazy(full.shape, np.uint8, make), table["split"], table["y"], CATEGORIES)
-    found.table["original"] = table.groupby("file").ngroup().to_numpy()
-    found.masks = masks
-    return found
+    made = dataset(Lazy(full.shape, np.uint8, make), table["split"], table["y"], CATEGORIES)
+    made.table["original"] = table.groupby("file").ngroup().to_numpy()
+    made.masks = masks
+    return made

@@ -112,8 +112,8 @@ def build_with_paths(
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """The given splits; the validation images are the test split."""
-    found, train = build_with_paths(settings, data_root)
+    made, train = build_with_paths(settings, data_root)
     if settings["labels"] == "published":
         rank = ranks(train, data_root)
-        found.table["label_rank"] = np.concatenate([rank, np.full(len(found.table) - len(rank), -1)])
-    return found
+        made.table["label_rank"] = np.concatenate([rank, np.full(len(made.table) - len(rank), -1)])
+    return made

@@ -51,6 +51,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     table = dataset.table.assign(background=dataset.table["a"], a=dataset.table["digit"].map(position).astype(np.int64))
     attributes = [f"{i + 1}. digit" for i in range(len(classes[0]))]
     about = {**dataset.about, "attributes": attributes, "attribute": "digit"}
-    found = Dataset(dataset.inputs, table, about, masks=dataset.masks)
-    found.about["groups"] = [WORDS[int(digit)] for members in classes for digit in members]
-    return found
+    relabeled = Dataset(dataset.inputs, table, about, masks=dataset.masks)
+    relabeled.about["groups"] = [WORDS[int(digit)] for members in classes for digit in members]
+    return relabeled

@@ -60,7 +60,7 @@ def load_transformer(network: Any, path: Path, url: str, **options: Any) -> nn.M
     """A network of this class of transformers with the weights of a file, in single precision. ``url``: where the file
     comes from. Raises InputError if some weights are missing or have other shapes."""
     try:
-        found, loading = network.from_pretrained(
+        loaded, loading = network.from_pretrained(
             str(path.parent), local_files_only=True, output_loading_info=True, dtype=torch.float32, **options
         )
         if unfit := [*loading["missing_keys"], *loading["mismatched_keys"]]:
@@ -69,4 +69,4 @@ def load_transformer(network: Any, path: Path, url: str, **options: Any) -> nn.M
         raise InputError(
             f"{path} does not hold the weights of this {network.__name__} ({error}). {remedy(path, url)}"
         ) from error
-    return found
+    return loaded

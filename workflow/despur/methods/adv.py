@@ -117,8 +117,8 @@ class Adv(GradientMethod):
 
     def discriminator_step(self, z: Tensor, a: Tensor) -> Tensor:
         """One step of the discriminators on given representations."""
-        found, hidden = self.adversarial(z, a)
-        total = found + self.settings["orthogonality"] * orthogonality(hidden)
+        cross, hidden = self.adversarial(z, a)
+        total = cross + self.settings["orthogonality"] * orthogonality(hidden)
         total.backward()
         self.discriminator_optimizer.step()
         self.discriminator_optimizer.zero_grad(set_to_none=True)
@@ -131,9 +131,9 @@ class Adv(GradientMethod):
         if not self.settings["discriminator_epochs"]:
             self.discriminator_step(z.detach(), self.attribute[batch])
         self.adversary.requires_grad_(False)
-        found, _ = self.adversarial(reverse_gradient(z, self.settings["weight"]), self.attribute[batch])
+        adversarial, _ = self.adversarial(reverse_gradient(z, self.settings["weight"]), self.attribute[batch])
         self.adversary.requires_grad_(True)
-        return {"loss": cross + found, "cross_entropy": cross.detach(), "adversarial": found.detach()}
+        return {"loss": cross + adversarial, "cross_entropy": cross.detach(), "adversarial": adversarial.detach()}
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
         return super().step(batch, rng) if len(batch) else {"loss": self.refit(rng)}

@@ -29,12 +29,12 @@ def weigh_groups(sizes: Array, weighting: str, beta: float = 0.9999) -> Array:
 
     ``effective``: (1 - beta) / (1 - beta^n), one over the effective number of samples (Cui et al., Prop. 1);
     ``inverse``: 1 / n; ``square_root``: 1 / sqrt(n)."""
-    found = {
+    weights = {
         "effective": (1 - beta) / -np.expm1(sizes * np.log(beta)),
         "inverse": 1 / sizes,
         "square_root": 1 / np.sqrt(sizes),
     }[weighting]
-    return found / found.mean()
+    return weights / weights.mean()
 
 
 class CBLoss(GradientMethod):

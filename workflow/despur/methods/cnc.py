@@ -87,8 +87,8 @@ class CNC(KeepsHeadGradient):
         anchors = self.sampler.draw_anchors(
             np.random.default_rng(0), self.settings["anchor_fraction"], self.settings["truncate"]
         )
-        found = {name: getattr(self.sampler, name) for name in ("num_positives", "num_negatives", "fallbacks")}
-        return {**found, "anchors_per_epoch": len(anchors)}
+        sizes = {name: getattr(self.sampler, name) for name in ("num_positives", "num_negatives", "fallbacks")}
+        return {**sizes, "anchors_per_epoch": len(anchors)}
 
     @property
     def finetuning(self) -> bool:

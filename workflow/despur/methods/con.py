@@ -65,10 +65,10 @@ class Con(GradientMethod):
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         z = self.encode(batch, rng)
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
-        found = self.contrast(z, self.task.labels[batch], self.attribute[batch])
-        contrast, w = found["loss"], 1 / (1 + self.settings["ratio"])
+        contrastive = self.contrast(z, self.task.labels[batch], self.attribute[batch])
+        contrast, w = contrastive["loss"], 1 / (1 + self.settings["ratio"])
         return {
-            **found,
+            **contrastive,
             "loss": w * cross + (1 - w) * contrast,
             "cross_entropy": cross.detach(),
             "contrast": contrast.detach(),

@@ -39,8 +39,8 @@ class ConFT(Con):
     def on_train_end(self, rng: np.random.Generator) -> None:
         s, task = self.settings, self.task
         z = encode(self.networks["encoder"], None, task.batcher, rng)["z"].astype(np.float32)
-        found = logistic(z, task.y, task.num_classes, s["strength"], intercept=s["intercept"])
+        fitted = logistic(z, task.y, task.num_classes, s["strength"], intercept=s["intercept"])
         weights = {
-            name: torch.from_numpy(np.array(value)) for name, value in zip(("weight", "bias"), found, strict=True)
+            name: torch.from_numpy(np.array(value)) for name, value in zip(("weight", "bias"), fitted, strict=True)
         }
         self.networks["head"].load_state_dict(weights)

@@ -132,8 +132,8 @@ class ContrastiveAdapter(Adapter):
         apart = s["neighbors"] == "other_classes"
         where = self.sampler.positions()[anchors] if s["neighbors"] == "misplaced" else anchors
         rows, count = to_device(where, self.unit.device), min(s["num_neighbors"], len(y) - 1)
-        found = nearest(self.unit, rows, count, self.task.labels.values if apart else None).cpu().numpy()
-        return [near[y[near] != y[anchor]] if apart else near for near, anchor in zip(found, anchors, strict=True)]
+        neighbors = nearest(self.unit, rows, count, self.task.labels.values if apart else None).cpu().numpy()
+        return [near[y[near] != y[anchor]] if apart else near for near, anchor in zip(neighbors, anchors, strict=True)]
 
     def contrast(self, anchors: Array, rng: np.random.Generator) -> Tensor:
         """Add the gradient of Eq. 6 and return the mean loss. Each anchor with its positives and negatives is one
@@ -170,16 +170,16 @@ class ContrastiveAdapter(Adapter):
         anchors, samples = batch
         self.networks.train()
         self.optimizer.zero_grad(set_to_none=True)
-        found: Losses = {}
+        losses: Losses = {}
         if len(anchors):
-            found["contrastive_loss"] = self.contrast(anchors, rng)
+            losses["contrastive_loss"] = self.contrast(anchors, rng)
         if len(samples):
             logits = self.forward(samples, rng)
             cross = cross_entropy(logits, self.task.labels[samples])
             cross.backward()
-            found["cross_entropy"] = cross.detach()
+            losses["cross_entropy"] = cross.detach()
         self.optimizer_step()
-        return {"loss": torch.stack(list(found.values())).sum(), **found}
+        return {"loss": torch.stack(list(losses.values())).sum(), **losses}
 
     def count_images(self, batch: Any) -> int:
         anchors, samples = batch

@@ -72,6 +72,6 @@ class SecondIRM(EIIL, IRM):
         return GradientMethod.epoch_batches(self, rng)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        found = super().losses(batch, rng)
+        losses = super().losses(batch, rng)
         squares = torch.stack([parameter.square().sum() for parameter in self.networks.parameters()]).sum()
-        return found | {"loss": found["loss"] + self.settings["weight_decay"] * squares / max(self.weight, 1.0)}
+        return losses | {"loss": losses["loss"] + self.settings["weight_decay"] * squares / max(self.weight, 1.0)}

@@ -84,8 +84,8 @@ class ZeroShot(Method):
         """Root mean square length of embeddings, of training samples evenly spaced."""
         batcher, encoder = self.task.batcher, self.networks["encoder"].eval()
         rows = np.linspace(0, len(batcher) - 1, min(MEASURED, len(batcher))).astype(int)
-        found = encoder.embeddings(batcher.batch(rows, np.random.default_rng(0)))  # type: ignore[operator]
-        return found.float().square().sum(dim=1).mean().sqrt()
+        embedded = encoder.embeddings(batcher.batch(rows, np.random.default_rng(0)))  # type: ignore[operator]
+        return embedded.float().square().sum(dim=1).mean().sqrt()
 
     def from_prompts(self) -> None:
         network = self.networks["encoder"].hidden[0]  # type: ignore[index]

@@ -40,12 +40,12 @@ def counts(name: str, originals: Array, resamples: int) -> Array:
     ids, where = np.unique(codes(originals), return_inverse=True)
     key = mixed(np.uint64(derive_seed(f"resamples/{name}")) + mixed(ids))
     draws = mixed(np.arange(1, resamples + 1, dtype=np.uint64))
-    found = np.ones((1 + resamples, len(ids)))
+    weights = np.ones((1 + resamples, len(ids)))
     for first in range(0, len(ids), CHUNK):
         part = slice(first, first + CHUNK)
         uniform = (mixed(key[None, part] ^ draws[:, None]) >> np.uint64(11)) * 2.0**-53
-        found[1:, part] = np.searchsorted(POISSON, uniform, side="right")
-    return found[:, where]
+        weights[1:, part] = np.searchsorted(POISSON, uniform, side="right")
+    return weights[:, where]
 
 
 def plan_checksum(name: str, resamples: int) -> str:

@@ -67,9 +67,9 @@ class WideConvolution(torch.autograd.Function):
         images, weight = ctx.saved_tensors
         of_images, of_weight, of_bias = ctx.needs_input_grad
         turned = weight.flip(2, 3).transpose(0, 1)
-        found = convolve(gradient, turned, None, len(weight[0, 0]) - 1) if of_images else None
+        to_images = convolve(gradient, turned, None, len(weight[0, 0]) - 1) if of_images else None
         pixels = gradient.permute(0, 2, 3, 1).reshape(-1, len(weight))
         sums = pixels.new_ones(len(pixels)) @ pixels if of_bias else None  # faster than torch's, which adds up alike
         options = [1, 1], [0, 0], [1, 1], False, [0, 0], 1, [False, of_weight, False]  # no padding, ...; what is asked
         _, found_weight, _ = torch.ops.aten.convolution_backward(gradient, images, weight, None, *options)
-        return found, found_weight, sums
+        return to_images, found_weight, sums

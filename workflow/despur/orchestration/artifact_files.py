@@ -30,23 +30,23 @@ def list_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[st
     """Every file that an artifact reads: its printed numbers, and what it needs of its runs' folders and of their
     data."""
     kinds = configure_artifact(config, paper, artifact).get("inputs", ["metrics"])
-    found: list[Path] = []
+    files: list[Path] = []
     for artifact_run in list_artifact_runs(config, paper, artifact):
         for result in map(locate_result, artifact_run.folders):
-            found += list_run_inputs(result, kinds)
-    return sorted({*map(str, found), *list_paper_inputs(config, paper, artifact)})
+            files += list_run_inputs(result, kinds)
+    return sorted({*map(str, files), *list_paper_inputs(config, paper, artifact)})
 
 
 def list_run_inputs(result: ResultPath, kinds: Sequence[str]) -> list[Path]:
     """The files of these kinds (:mod:`despur.specs.stages`) in one folder of results; ``base_about``: about.json of its
     stage-1 models; ``data``: the table and the inputs of its data."""
     files = find_files(result.stage)
-    found = [result.folder / files[kind] for kind in kinds if kind in files]
+    inputs = [result.folder / files[kind] for kind in kinds if kind in files]
     if "base_about" in kinds:
-        found += [base.folder / "about.json" for base in result.upstream("stage1")]
+        inputs += [base.folder / "about.json" for base in result.upstream("stage1")]
     if "data" in kinds:
-        found += [result.data.folder / "table.parquet", result.data.folder / "inputs.npy"]
-    return found
+        inputs += [result.data.folder / "table.parquet", result.data.folder / "inputs.npy"]
+    return inputs
 
 
 def list_templates(artifact: str) -> list[str]:
@@ -76,10 +76,10 @@ def list_paper_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> l
     paper's folder and the other artifacts that it names."""
     here, folder = load_experiments(paper)["artifacts"], spell_folder(paper)
     own = [f"reported/{artifact}.csv", *([f"captions/{artifact}.rst"] if find_module(artifact) == TABLE else [])]
-    found = [str(folder / file) for file in own if (find_paper(paper) / file).exists()]
+    files_read = [str(folder / file) for file in own if (find_paper(paper) / file).exists()]
     for name in here[artifact].get("reads", []):
-        found += list_outputs(config, paper, name) if name in here else [str(folder / name)]
-    return found
+        files_read += list_outputs(config, paper, name) if name in here else [str(folder / name)]
+    return files_read
 
 
 def spell_folder(paper: str) -> Path:

@@ -71,13 +71,13 @@ def expand(config: Mapping[str, Any]) -> dict[str, Any]:
 def _include_files(config: Mapping[str, Any]) -> dict[str, Any]:
     """The files of ``include``, merged in their order; what the configuration says itself replaces what they say."""
     files = config.get("include", [])
-    found: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
         raise SettingError(f"config key include: {shorten(repr(files))} must be a list of files")
     for file in files:
         with within("config key include"):
-            found = _merged(found, load_file(Path(file)))
-    return _merged(found, {key: value for key, value in config.items() if key != "include"})
+            merged = _merged(merged, load_file(Path(file)))
+    return _merged(merged, {key: value for key, value in config.items() if key != "include"})
 
 
 def _fill_same_as(config: Mapping[str, Any]) -> dict[str, Any]:

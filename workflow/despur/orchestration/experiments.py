@@ -82,15 +82,15 @@ class ArtifactRun:
 def find_papers() -> dict[str, Path]:
     """The folder of each paper, by name: in despur/papers and in the folders ``papers`` of extensions. Raises
     SettingError for a name that two folders have, or that no Python package can have."""
-    found: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
     for root in (PAPERS, *(folder / "papers" for folder in list_extensions())):
         for folder in sorted(file.parent for file in root.glob("*/experiments.yaml")):
-            if folder.name in found:
-                raise SettingError(f"{folder}: {found[folder.name]} has the same name: rename one of them")
+            if folder.name in folders:
+                raise SettingError(f"{folder}: {folders[folder.name]} has the same name: rename one of them")
             if not folder.name.isidentifier():
                 raise SettingError(f"{folder}: rename it: Python imports only names of letters, digits and _")
-            found[folder.name] = folder
-    return found
+            folders[folder.name] = folder
+    return folders
 
 
 def list_papers() -> list[str]:
@@ -158,7 +158,7 @@ def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[
     methods = here.get("methods", {})
     if not isinstance(methods, Mapping):
         methods = {name: load_experiments(paper)["methods"][name] for name in methods}
-    found, seeds = [], here.get("seeds")  # None: as many as the whole run; a mapping: by method
+    runs, seeds = [], here.get("seeds")  # None: as many as the whole run; a mapping: by method
     for paper_dataset in here.get("datasets", []):
         used = [_apply_paper_settings(paper, paper_dataset, each) for each in list_substitutes(config, paper_dataset)]
         datasets = [change_settings(each, here.get("data", "")) for each in used]
@@ -166,8 +166,8 @@ def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[
             own = seeds.get(method) if isinstance(seeds, Mapping) else seeds
             for name in list_specifications(methods[method], paper_dataset):
                 folders = list_run_folders(dataset, name, config["seeds"] if own is None else own)
-                found.append(ArtifactRun(paper_dataset, dataset, method, folders, artifact, paper))
-    return found
+                runs.append(ArtifactRun(paper_dataset, dataset, method, folders, artifact, paper))
+    return runs
 
 
 def _apply_paper_settings(paper: str, paper_dataset: str, dataset: str) -> str:

@@ -43,25 +43,25 @@ def list_visible_gpus() -> list[str]:
     if "CUDA_VISIBLE_DEVICES" not in os.environ:
         return list(listed.values())
     names = [name.strip() for name in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if name.strip() not in ("", "-1")]
-    found = (
+    devices = (
         listed.get(name) or next((full for full in listed.values() if full.startswith(name)), name) for name in names
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(devices))
 
 
 def _listed() -> dict[str, str]:
     """UUIDs of this machine's GPUs by their numbers; none where there is no nvidia-smi."""
     if not shutil.which("nvidia-smi"):
         return {}
-    found = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
-    return dict(re.findall(r"^GPU (\d+): .*\(UUID: (GPU-[\w-]+)\)", found.stdout, re.MULTILINE))
+    listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
+    return dict(re.findall(r"^GPU (\d+): .*\(UUID: (GPU-[\w-]+)\)", listing.stdout, re.MULTILINE))
 
 
 def count_slots(asked: int | None, jobs_per_gpu: int, devices: Sequence[str]) -> int:
     """How many jobs run at once: as many as are requested, or as fit on the devices. Raises DeviceError for more."""
-    found = max(len(devices) * jobs_per_gpu, 1) if asked is None else asked
-    check_slots(found, jobs_per_gpu, devices)
-    return found
+    slots = max(len(devices) * jobs_per_gpu, 1) if asked is None else asked
+    check_slots(slots, jobs_per_gpu, devices)
+    return slots
 
 
 def check_slots(slots: int, jobs_per_gpu: int, devices: Sequence[str]) -> None:

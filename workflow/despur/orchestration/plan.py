@@ -22,22 +22,22 @@ def find_job(file: str) -> ResultPath | None:
 @cache
 def list_upstream_jobs(result: ResultPath) -> tuple[ResultPath, ...]:
     """The jobs that a job waits for."""
-    found = [] if result.stage == "data" else [result.data]
+    upstream = [] if result.stage == "data" else [result.data]
     for stage in STAGES[result.stage].reads:
-        found += result.upstream(stage) if stage in PARTS else [replace(result, stage=stage)]
-    return tuple(found)
+        upstream += result.upstream(stage) if stage in PARTS else [replace(result, stage=stage)]
+    return tuple(upstream)
 
 
 def list_jobs_behind(files: Iterable[str]) -> set[ResultPath]:
     """Every job that files come from."""
-    found: set[ResultPath] = set()
+    behind: set[ResultPath] = set()
     queue = [result for result in map(find_job, files) if result]
     while queue:
         result = queue.pop()
-        if result not in found:
-            found.add(result)
+        if result not in behind:
+            behind.add(result)
             queue += list_upstream_jobs(result)
-    return found
+    return behind
 
 
 def list_jobs(config: Mapping[str, Any]) -> dict[str, set[ResultPath]]:

@@ -117,9 +117,9 @@ def estimate_seconds(result: ResultPath, device: str = "gpu") -> tuple[float, bo
     each = stage["per_thousand"] * find_estimate("datasets", name)["samples"] / 1000
     if not STAGES[result.stage].trains:
         return stage["start"] + count_runs(result) * each, True
-    found = [estimate_training_seconds(point, name, device) for point in result.sweep.points]
-    repeats, measured = count_runs(result) / len(found), all(known for _, known in found)
-    return stage["start"] + count_runs(result) * each + repeats * sum(s for s, _ in found), measured
+    estimates = [estimate_training_seconds(point, name, device) for point in result.sweep.points]
+    repeats, measured = count_runs(result) / len(estimates), all(known for _, known in estimates)
+    return stage["start"] + count_runs(result) * each + repeats * sum(s for s, _ in estimates), measured
 
 
 @cache

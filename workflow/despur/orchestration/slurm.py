@@ -31,9 +31,11 @@ def check_partitions(partitions: Iterable[str]) -> None:
     }
     if not names or not shutil.which("sinfo"):
         return
-    found = subprocess.run(["sinfo", "--noheader", "--all", "--format=%R"], capture_output=True, text=True, check=False)
-    there = {*found.stdout.split()}
-    if found.returncode == 0 and (missing := sorted(names - there)):
+    listing = subprocess.run(
+        ["sinfo", "--noheader", "--all", "--format=%R"], capture_output=True, text=True, check=False
+    )
+    there = {*listing.stdout.split()}
+    if listing.returncode == 0 and (missing := sorted(names - there)):
         raise SlurmError(
             f"this cluster has no partition {', '.join(missing)} (sinfo lists: {', '.join(sorted(there)) or 'none'}): "
             "edit slurm_partition in profiles/slurm/profile.yaml"

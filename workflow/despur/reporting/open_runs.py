@@ -63,12 +63,12 @@ def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[Open
 
 def group_by_runs(config: Mapping[str, Any], paper: str) -> list[list[tuple[str, ArtifactRun]]]:
     """(the artifact that shows it, the run) of a paper's artifacts; those of the same runs together."""
-    found: dict[ArtifactRun, list[tuple[str, ArtifactRun]]] = {}
+    by_run: dict[ArtifactRun, list[tuple[str, ArtifactRun]]] = {}
     for artifact in artifact_files.list_artifacts(config, paper):
         for artifact_run in list_artifact_runs(config, paper, artifact):
             if locate_result(artifact_run.folders[0]).stage == "runs":
-                found.setdefault(replace(artifact_run, artifact=""), []).append((artifact, artifact_run))
-    return list(found.values())
+                by_run.setdefault(replace(artifact_run, artifact=""), []).append((artifact, artifact_run))
+    return list(by_run.values())
 
 
 def find_open_jobs(artifact_run: ArtifactRun, sources: Sources) -> tuple[set[str], set[ResultPath]]:

@@ -61,17 +61,17 @@ def give_verdicts(configfile: Path, output: Path, use_ledger: bool, results: Pat
 
 def list_measured_runs(config: Mapping[str, Any], paper: str, sources: Sources) -> Runs:
     """Of each table of a paper, the runs that were measured and whose other files are here."""
-    found: Runs = {}
+    runs: Runs = {}
     for artifact in list_artifacts(config, paper):
         if find_module(artifact) == TABLE:
             here = configure_artifact(config, paper, artifact)
             further = {*here.get("inputs", ["metrics"])} - RECORDED - {*here.get("can_lack", [])}
-            found[artifact] = [
+            runs[artifact] = [
                 artifact_run
                 for artifact_run in attach_sources(list_artifact_runs(config, paper, artifact), sources)
                 if has_files(artifact_run, sorted(further))
             ]
-    return found
+    return runs
 
 
 def has_files(artifact_run: ArtifactRun, kinds: Sequence[str]) -> bool:

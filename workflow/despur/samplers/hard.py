@@ -78,9 +78,9 @@ class HardSampler:
     def positions(self) -> Array:
         """Of each wrong sample, its position among those of its class, sorted by prediction; of others 0: (N,)."""
         rows = self.hard[np.lexsort((self.predicted[self.hard], self.y[self.hard]))]
-        found = np.zeros(len(self.y), int)
-        found[rows] = np.arange(len(rows)) - np.searchsorted(self.y[rows], self.y[rows])
-        return found
+        positions = np.zeros(len(self.y), int)
+        positions[rows] = np.arange(len(rows)) - np.searchsorted(self.y[rows], self.y[rows])
+        return positions
 
     def list_other_classes(self, anchors: Array) -> list[Array]:
         """For each anchor, all rows of other classes."""

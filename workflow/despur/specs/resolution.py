@@ -118,11 +118,11 @@ def _copy_stage1(stage1: Spec, inference: str) -> dict[str, str]:
 
 def _list_changes_of(key: str, component: Spec, declaration: Declaration) -> dict[str, str]:
     """The changes of a component's component, by its keys; not those of a stage 1 that the groups were handed."""
-    found = {
+    changes = {
         k if key == "groups" and k.split(".")[0] == "stage1" else f"{key}.{k}": text
         for k, text in component.changes.items()
     }
-    return {k: text for k, text in found.items() if _component_of(k, declaration) == key}
+    return {k: text for k, text in changes.items() if _component_of(k, declaration) == key}
 
 
 def _select_stated_of_stage1(

@@ -28,16 +28,16 @@ def respecify(kind: str, base: str, stated: Mapping[str, Any], dataset: str = ""
 def complete(kind: str, base: str, stated: Mapping[str, Any]) -> dict[str, Any]:
     """A resolved specification with the settings that it lacks, as they were added since: at the values that declare
     the behavior of then (``before``, else the default)."""
-    found = dict(stated)
+    completed = dict(stated)
     for key, setting in read_declarations(kind, base)["SETTINGS"].items():
-        if key not in found:
+        if key not in completed:
             if setting.before is None:
                 raise SettingError(f"{base}: {key} was added since, and nothing says which value it had")
             value = setting.default if setting.before is DEFAULT else setting.before
-            found[key] = {"name": value} if setting.folder else value
+            completed[key] = {"name": value} if setting.folder else value
         if setting.folder:
-            found[key] = complete(setting.folder, found[key]["name"], found[key])
-    return found
+            completed[key] = complete(setting.folder, completed[key]["name"], completed[key])
+    return completed
 
 
 def overrides(stated: Mapping[str, Any], called: bool = False) -> dict[str, str]:

@@ -85,12 +85,12 @@ class Sweep:
         alike: dict[tuple[str, str], dict[str, Spec]] = {}
         for own in (p.components[key] for p in self.points if key in p.components):
             alike.setdefault((own.base_name, own.settings.get("stage1", "")), {})[own.name] = own
-        found = []
+        sweeps = []
         for (base, _), named in alike.items():
             points = list(named.values())
             changed = {k: list(dict.fromkeys(spell(p.value(k)) for p in points)) for own in points for k in own.changes}
-            found.append(Sweep(points[0].kind, base, changed, points))
-        return found
+            sweeps.append(Sweep(points[0].kind, base, changed, points))
+        return sweeps
 
 
 def _order(value: Any) -> tuple[bool, Any]:

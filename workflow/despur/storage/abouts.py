@@ -34,11 +34,11 @@ def read_abouts(folder: Path) -> dict[str, About]:
 def read_upstream(result: ResultPath, run: Run) -> dict[str, About]:
     """Of the runs of earlier stages behind a run of ``result``, as far as they are here, by stage and key
     (``stage1/colored_digits/erm/s0``)."""
-    found = {}
+    abouts = {}
     for stage, folder, key in list_upstream(result, run):
         if about := read_abouts(folder).get(key):
-            found[f"{stage}/{key}"] = about
-    return found
+            abouts[f"{stage}/{key}"] = about
+    return abouts
 
 
 def list_upstream(result: ResultPath, run: Run) -> Iterator[tuple[str, Path, str]]:

@@ -60,15 +60,15 @@ def _read_kept(about: Path, time: int) -> dict[str, str]:
 
 def compute_values(table: "pd.DataFrame") -> str:
     """CRC-32 of the names and values of a table's columns, which a file may keep in many ways."""
-    found = 0
+    checksum = 0
     for name in table.columns:
         values = table[name].to_numpy()
         if values.dtype == object:
             content = "\n".join("" if value is None or value != value else str(value) for value in values).encode()
         else:
             content = values.tobytes()
-        found = zlib.crc32(content, zlib.crc32(f"{name} {values.dtype}".encode(), found))
-    return f"{found:08x}"
+        checksum = zlib.crc32(content, zlib.crc32(f"{name} {values.dtype}".encode(), checksum))
+    return f"{checksum:08x}"
 
 
 def compute(path: Path) -> str:
@@ -79,8 +79,8 @@ def compute(path: Path) -> str:
 
 @cache
 def _compute(path: Path, *_state: int) -> str:
-    found = 0
+    checksum = 0
     with path.open("rb") as file:
         while block := file.read(2**20):
-            found = zlib.crc32(block, found)
-    return f"{found:08x}"
+            checksum = zlib.crc32(block, checksum)
+    return f"{checksum:08x}"

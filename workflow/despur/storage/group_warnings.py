@@ -72,7 +72,7 @@ def load_warnings(result: ResultPath) -> Iterator[tuple[str, int, str]]:
         return
     for upstream in read:
         about = upstream.folder / "about.json"
-        found = read_json(about).get("warnings", {}) if about.exists() else {}
+        warnings = read_json(about).get("warnings", {}) if about.exists() else {}
         for run in upstream.runs():
-            for warning in found.get(run.key, ()):
+            for warning in warnings.get(run.key, ()):
                 yield run.data.name, run.seed, f"{run.spec.name}: {warning}"

@@ -40,8 +40,8 @@ NO_MEMORY = "can't allocate memory|cannot allocate memory|Cannot allocate memory
 
 def list_versions() -> dict[str, str]:
     """Versions of Python and of those of PACKAGES that are installed."""
-    found = {name: each.version for name in PACKAGES for each in importlib.metadata.distributions(name=name)}
-    return {"python": platform.python_version(), **found}
+    versions = {name: each.version for name in PACKAGES for each in importlib.metadata.distributions(name=name)}
+    return {"python": platform.python_version(), **versions}
 
 
 def processor() -> str:

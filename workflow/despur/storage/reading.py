@@ -60,7 +60,7 @@ def ends_with_line(path: Path) -> bool:
 def read_json(path: Path) -> dict[str, Any]:
     """A result in JSON: an object."""
     with reading(path):
-        found: Any = json.loads(path.read_text())
-        if not isinstance(found, dict):
+        content: Any = json.loads(path.read_text())
+        if not isinstance(content, dict):
             raise ValueError("it is no JSON object")
-        return found
+        return content

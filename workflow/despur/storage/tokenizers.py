@@ -72,9 +72,9 @@ def tokenize(texts: list[str], length: int, vocabulary: str = "bert") -> Lazy:
 
     def make(rows: slice) -> Array:
         numbers = tokenizer(texts[rows], truncation=True, max_length=length)["input_ids"]
-        found = np.full((len(numbers), length), padding, np.int32)
-        for row, own in zip(found, numbers, strict=True):
+        tokens = np.full((len(numbers), length), padding, np.int32)
+        for row, own in zip(tokens, numbers, strict=True):
             row[: len(own)] = own
-        return found
+        return tokens
 
     return Lazy((len(texts), length), np.int32, make)

@@ -37,15 +37,15 @@ def list_missing(encoder: Spec) -> list[str]:
 def identify_weights(encoders: Iterable[Spec]) -> dict[str, str]:
     """The checksum of each file of weights that is there, by its path below the folder of weights. Left out: files that
     are as they were downloaded or published, so that nothing changes when a missing one comes."""
-    found = {}
+    weights = {}
     for encoder in encoders:
         stated = read_declarations("encoders", encoder.base_name).get("DOWNLOADS", ())
         published = {each.get("checksum", "").removeprefix("sha256:") for each in stated}
         for file in raw_files.list_files(raw_files.list_patterns(encoder), weights_root()):
             note = read_note(file)
             if note["sha256"] not in published | {note.get("downloaded")}:
-                found[str(file.relative_to(weights_root()))] = note["sha256"]
-    return found
+                weights[str(file.relative_to(weights_root()))] = note["sha256"]
+    return weights
 
 
 def read_note(file: Path) -> dict[str, Any]:

@@ -99,11 +99,11 @@ class RunInputs:
         inferred = np.full(len(dataset.table), MISSING)
         for split in dataset.splits:
             if (key := spell_split_key(run.find_upstream_key("groups"), split)) in groups.keys:
-                found, places = groups[key], dataset.rows(split)
-                if len(found) != len(places):
-                    counts = f"{len(found)} samples, but the split {split} has {len(places)}"
+                attribute, places = groups[key], dataset.rows(split)
+                if len(attribute) != len(places):
+                    counts = f"{len(attribute)} samples, but the split {split} has {len(places)}"
                     raise InputError(f"{groups.path}: {key} is of {counts}: {name_remedy(groups.path)}")
-                inferred[places] = found
+                inferred[places] = attribute
         if (unknown := inferred[rows] == MISSING).any():
             splits = dataset.table["split"].iloc[rows[unknown]].unique()
             raise SettingError(

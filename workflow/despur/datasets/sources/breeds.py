@@ -73,8 +73,8 @@ class Hierarchy:
 
     def descendants(self, node: str) -> set[str]:
         """This node and those below it that have a class below them."""
-        found = {node} if self.find_classes(node) else set()
-        return found.union(*(self.descendants(child) for child in self.children.get(node, [])))
+        nodes = {node} if self.find_classes(node) else set()
+        return nodes.union(*(self.descendants(child) for child in self.children.get(node, [])))
 
     def level(self, node: str) -> int:
         """Edges of the longest way from the root."""
@@ -94,14 +94,14 @@ def find_superclasses(
     tree: Hierarchy, level: int, ancestor: str, subclasses: int, classes: int
 ) -> dict[str, list[str]]:
     """As in Hierarchy.superclasses. Raises InputError if there are not as many as published, or one has no name."""
-    found = tree.superclasses(level, ancestor, subclasses)
+    superclasses = tree.superclasses(level, ancestor, subclasses)
     info, edges, names = tree.files
-    if len(found) != classes:
-        told = f"{len(found)} classes of level {level} have {subclasses} subclasses, published are {classes}"
+    if len(superclasses) != classes:
+        told = f"{len(superclasses)} classes of level {level} have {subclasses} subclasses, published are {classes}"
         raise InputError(f"{edges}, {info}: {told}. {REMEDY}")
-    if nameless := set(found) - set(tree.names):
+    if nameless := set(superclasses) - set(tree.names):
         raise InputError(f"{names} has no name for {min(nameless)}, which {edges} lists. {REMEDY}")
-    return found
+    return superclasses
 
 
 def build(settings: Settings, data_root: Path, level: int, ancestor: str, subclasses: int, classes: int) -> Dataset:
@@ -111,8 +111,8 @@ def build(settings: Settings, data_root: Path, level: int, ancestor: str, subcla
     its own."""
     size = settings["size"]
     tree = Hierarchy(metadata_tables.find(data_root, ["breeds", "imagenet_class_hierarchy/modified"], REMEDY))
-    found = find_superclasses(tree, level, ancestor, subclasses, classes)
-    synsets = [synset for own in found.values() for synset in own]
+    superclasses = find_superclasses(tree, level, ancestor, subclasses, classes)
+    synsets = [synset for own in superclasses.values() for synset in own]
     folder = metadata_tables.find(data_root, ROOTS, IMAGENET)
     train, test = (
         class_folders(folder / part, synsets, f"{tree.files[0]} lists it. {IMAGENET}") for part in ("train", "val")
@@ -127,7 +127,7 @@ def build(settings: Settings, data_root: Path, level: int, ancestor: str, subcla
     images = image_files.images(
         [path for path, _ in (*train, *test)], size, partial(image_files.as_clip, size=size), IMAGENET
     )
-    dataset = Dataset(images, table, about(size, [tree.names[node] for node in found], subclasses, tree.files))
+    dataset = Dataset(images, table, about(size, [tree.names[node] for node in superclasses], subclasses, tree.files))
     dataset.about["groups"] = [tree.names[synset] for synset in synsets]
     return dataset
 

@@ -140,11 +140,11 @@ def dataset(
     if "split" in table:  # else the dataset checks report it
         table["split"] = name_splits(files, table["split"])
     about = {"select": "val", "headline": "test", **about}
-    found = validate(files, Dataset(inputs, table, about, class_embeddings=class_embeddings))
-    if not len(found.rows("val")):
-        raise InputError(f"{files}: no sample of the split val; there are {', '.join(map(str, found.splits))}")
-    for what, values in (("class", found.y), ("attribute", found.a)):
-        own = values[found.rows_with_attribute("train") if what == "attribute" else found.rows("train")]
+    made = validate(files, Dataset(inputs, table, about, class_embeddings=class_embeddings))
+    if not len(made.rows("val")):
+        raise InputError(f"{files}: no sample of the split val; there are {', '.join(map(str, made.splits))}")
+    for what, values in (("class", made.y), ("attribute", made.a)):
+        own = values[made.rows_with_attribute("train") if what == "attribute" else made.rows("train")]
         if len(np.unique(own)) == 1 or len(np.unique(values[values != MISSING])) < 2:
             raise InputError(f"{files}: all training samples have the same {what}: nothing can be learned or compared")
-    return found
+    return made

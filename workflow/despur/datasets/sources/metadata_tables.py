@@ -62,11 +62,11 @@ def read_table(path: Path, columns: Sequence[str], remedy: str, **options: Any) 
     Raises InputError for a missing column or a file that is no table.
     """
     try:
-        found = list(pd.read_csv(path, nrows=0, encoding="utf-8-sig", **options).columns)
-        missing = [column for column in columns if column not in found]
+        columns_there = list(pd.read_csv(path, nrows=0, encoding="utf-8-sig", **options).columns)
+        missing = [column for column in columns if column not in columns_there]
         if missing:
             raise InputError(
-                f"{path} has no column {', '.join(missing)}; it has {', '.join(map(str, found))}. {remedy}"
+                f"{path} has no column {', '.join(missing)}; it has {', '.join(map(str, columns_there))}. {remedy}"
             )
         return pd.read_csv(path, usecols=list(columns), encoding="utf-8-sig", **options)
     except (ValueError, OSError) as error:  # pandas' errors are ValueErrors

@@ -87,15 +87,15 @@ def images_in(folder: Path) -> list[Path]:
 def class_folders(folder: Path, synsets: Sequence[str], remedy: str) -> Files:
     """Images of ``folder/SYNSET/`` or ``folder/SYNSET/images/``, by class. Raises InputError for a class without
     images."""
-    found: Files = []
+    files: Files = []
     for y, synset in enumerate(synsets):
         candidates = (folder / synset / "images", folder / synset)
         class_folder = next((path for path in candidates if path.is_dir()), None)
         paths = images_in(class_folder) if class_folder else []
         if not paths:
             raise InputError(f"{folder} has no images in a folder {synset}. {remedy}")
-        found += [(path, y) for path in paths]
-    return found
+        files += [(path, y) for path in paths]
+    return files
 
 
 def squared(image: Image.Image, size: int) -> Image.Image:

@@ -37,8 +37,8 @@ def read_npz(path: Path) -> tuple[Array, pd.DataFrame, Array | None]:
     refuse_labels(path, columns)
     given = arrays.get("class_embeddings")
     if given is not None and (given.dtype.kind not in NUMBERS or given.ndim != 2 or not given.size):
-        found = f"{given.dtype} {given.shape}"
-        raise InputError(f"{path}: class_embeddings are {found}; bring a row of finite numbers for each class, (C,D)")
+        shape = f"{given.dtype} {given.shape}"
+        raise InputError(f"{path}: class_embeddings are {shape}; bring a row of finite numbers for each class, (C,D)")
     return arrays["features"], pd.DataFrame(columns), given
 
 
@@ -100,8 +100,8 @@ def refuse_values(path: Path, column: pd.Series, kind: type, wanted: str) -> Non
     """Raises InputError for the first value of a column that is not of a kind."""
     for row, value in enumerate(column):
         if not isinstance(value, kind):
-            found = " ".join(repr(value).split())
-            raise InputError(f"{path}: {column.name} of sample {row} is {found:.80}; it must have {wanted}")
+            spelled = " ".join(repr(value).split())
+            raise InputError(f"{path}: {column.name} of sample {row} is {spelled:.80}; it must have {wanted}")
 
 
 def stack_lists(path: Path, column: pd.Series) -> Array:

@@ -91,9 +91,9 @@ def read_pickled_table(path: Path, columns: Iterable[str]) -> pd.DataFrame:
 def stack_cells(path: Path, cells: Iterable[Any], ndim: int) -> np.ndarray[Any, Any]:
     """Cells of the same shape (...) as one array (N,...) of ``ndim`` dimensions. Raises InputError otherwise."""
     try:
-        found = np.stack([np.asarray(cell) for cell in cells])
+        stacked = np.stack([np.asarray(cell) for cell in cells])
     except ValueError as error:
         raise InputError(f"{path}: samples have different shapes ({error})") from error
-    if found.ndim != ndim or found.dtype.kind not in "fu":
-        raise InputError(f"{path} holds {found.dtype} {found.shape}; it must hold numbers in {ndim} dimensions")
-    return found
+    if stacked.ndim != ndim or stacked.dtype.kind not in "fu":
+        raise InputError(f"{path} holds {stacked.dtype} {stacked.shape}; it must hold numbers in {ndim} dimensions")
+    return stacked

@@ -41,10 +41,10 @@ def decode(text: Any) -> Array:
         if kind not in KINDS or min(sizes) < 0 or length > LARGEST:
             raise ValueError(f"{kind} {shape}: no kind or shape that is kept")
         stream = zlib.decompressobj()
-        found = stream.decompress(base64.b64decode(data, validate=True), length + 1)
-        if len(found) != length or not stream.eof:
+        decoded = stream.decompress(base64.b64decode(data, validate=True), length + 1)
+        if len(decoded) != length or not stream.eof:
             raise ValueError(f"{kind} {shape}: not so many values")
-        return np.frombuffer(found, kind).reshape(sizes)
+        return np.frombuffer(decoded, kind).reshape(sizes)
     except (ValueError, AttributeError, TypeError, binascii.Error, zlib.error) as error:
         raise InputError(f"not an array as text ({error})") from None
 

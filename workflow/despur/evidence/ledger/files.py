@@ -118,18 +118,18 @@ class Record:
 
     def upstream(self) -> dict[str, dict[str, Any]]:
         """The same of the runs of earlier stages behind it, by stage and key; empty in older records."""
-        found = self.content.get("upstream", {})
-        if not all(isinstance(own, dict) for own in found.values()):
+        abouts = self.content.get("upstream", {})
+        if not all(isinstance(own, dict) for own in abouts.values()):
             raise InputError("upstream is not what made each run, by stage and key")
-        return found
+        return abouts
 
     def metrics(self) -> dict[str, dict[Key, float]]:
         """Values by selection (best and last, written once where they are equal); NaN where a metric is not defined.
         Without metrics that are measured otherwise today."""
-        found = {name: self.flatten_metrics(own, read_value) for name, own in self.content["metrics"].items()}
-        if "best" not in found:
+        by_selection = {name: self.flatten_metrics(own, read_value) for name, own in self.content["metrics"].items()}
+        if "best" not in by_selection:
             raise InputError("no metrics of the selection best")
-        return {"last": found["best"], **found}
+        return {"last": by_selection["best"], **by_selection}
 
     def predictions(self) -> dict[Key, Array]:
         """Codes uint8 (N,) of the samples of a split, in the order of the card (despur/metrics/codes.py)."""
@@ -156,13 +156,13 @@ def load_record(file: str) -> Record:
 
 def load(folder: Path) -> tuple[list[Record], list[str]]:
     """Every record below a folder, and what is wrong with the files that cannot be read."""
-    found, faults = [], []
+    records, faults = [], []
     for path in sorted(folder.rglob("*/s*.json")):
         try:
-            found.append(Record(path, read(path, KEYS)))
+            records.append(Record(path, read(path, KEYS)))
         except InputError as error:
             faults.append(str(error))
-    return found, faults
+    return records, faults
 
 
 def read_value(value: float | None) -> float:
@@ -171,10 +171,10 @@ def read_value(value: float | None) -> float:
 
 def nest(values: Mapping[Key, Any]) -> dict[str, dict[str, dict[str, Any]]]:
     """By split, metric, group."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    nested: dict[str, dict[str, dict[str, Any]]] = {}
     for (split, metric, group), value in values.items():
-        found.setdefault(split, {}).setdefault(metric, {})[group] = value
-    return found
+        nested.setdefault(split, {}).setdefault(metric, {})[group] = value
+    return nested
 
 
 def flatten(nested: Mapping[str, Any], read_one: Callable[[Any], Any]) -> dict[Key, Any]:

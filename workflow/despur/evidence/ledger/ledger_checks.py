@@ -24,14 +24,14 @@ def check_files(folder: Path) -> tuple[int, int, list[str]]:
 
 def load_cards(folder: Path) -> tuple[list[Path], list[str]]:
     """Every card, and what is wrong with those that cannot be read."""
-    found, faults = [], []
+    cards, faults = [], []
     for path in sorted(folder.glob("*/card-*.json")):
         try:
             load_card(path)
-            found.append(path)
+            cards.append(path)
         except InputError as error:
             faults.append(str(error))
-    return found, faults
+    return cards, faults
 
 
 def find_strangers(folder: Path) -> Iterator[str]:

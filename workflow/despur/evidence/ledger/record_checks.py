@@ -28,9 +28,9 @@ load_card, find_checksum = cache(read_card), cache(plan_checksum)
 def load_sound(folder: Path) -> tuple[list[Record], list[str]]:
     """Every record of a ledger that has no fault, and what is wrong with the others."""
     records, faults = files.load(folder)
-    found = [(record, list_faults(record, folder)) for record in records]
-    sound = [record for record, own in found if not own]
-    return sound, faults + [fault for _, own in found for fault in own]
+    judged = [(record, list_faults(record, folder)) for record in records]
+    sound = [record for record, own in judged if not own]
+    return sound, faults + [fault for _, own in judged for fault in own]
 
 
 def list_faults(record: Record, folder: Path) -> list[str]:

@@ -28,13 +28,13 @@ class JudgedRecord(NamedTuple):
 def judge_records(records: Iterable[Record]) -> list[JudgedRecord]:
     """Whether each record counts, the earliest first. Of records that despur/evidence/ledger/record_checks.py finds
     right."""
-    found: list[JudgedRecord] = []
+    judged: list[JudgedRecord] = []
     counted: dict[str, Path] = {}
     for record in sorted(records, key=lambda record: (datetime.fromisoformat(record.content["finished"]), record.path)):
         try:
             run = record.find_run()
         except SettingError as error:
-            found.append(JudgedRecord(record, "", f"its specification is unknown to the present code: {error}"))
+            judged.append(JudgedRecord(record, "", f"its specification is unknown to the present code: {error}"))
             continue
         now = find_revisions(run.data.name, run.spec.name)
         reason = explain_revisions(now, record.content["revisions"], apart=list_revised_metrics())
@@ -42,8 +42,8 @@ def judge_records(records: Iterable[Record]) -> list[JudgedRecord]:
             reason = f"{counted[run.key]} is of the same run, and earlier"
         if not reason:
             counted[run.key] = record.path
-        found.append(JudgedRecord(record, run.key, reason))
-    return found
+        judged.append(JudgedRecord(record, run.key, reason))
+    return judged
 
 
 def explain_revisions(now: Mapping[str, int], then: Mapping[str, int], apart: Container[str] = ()) -> str:

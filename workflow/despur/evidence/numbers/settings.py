@@ -75,10 +75,10 @@ def is_same_number(wanted: Mapping[str, Any], number: Any) -> bool:
 
 def list_open(experiments: Mapping[str, Any], method: str, row: pd.Series) -> list[str]:
     """The settings that the paper leaves open for a run: of its choices, and of ``open``, by method or data set."""
-    found = list(_list_choices(experiments, method, row))
+    settings_left_open = list(_list_choices(experiments, method, row))
     for name in (EVERY, method, parse(str(row["data"]))[0]):
-        found += experiments.get("open", {}).get(name, [])
-    return list(dict.fromkeys(found))
+        settings_left_open += experiments.get("open", {}).get(name, [])
+    return list(dict.fromkeys(settings_left_open))
 
 
 def _list_choices(experiments: Mapping[str, Any], method: str, row: pd.Series) -> Iterator[str]:

@@ -100,11 +100,11 @@ def list_stated_points(artifact_run: ArtifactRun) -> list[dict[str, str]]:
 
 def collect_values(points: list[dict[str, str]]) -> dict[str, set[str]]:
     """Every value of each setting."""
-    found: dict[str, set[str]] = {}
+    values: dict[str, set[str]] = {}
     for point in points:
         for key, value in point.items():
-            found.setdefault(key, set()).add(value)
-    return found
+            values.setdefault(key, set()).add(value)
+    return values
 
 
 def counts_training(key: str) -> bool:

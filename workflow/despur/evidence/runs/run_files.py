@@ -57,26 +57,28 @@ def read_parts(artifact_run: ArtifactRun, files: dict[str, str]) -> Iterator[pd.
 
 def load_abouts(artifact_runs: Sequence[ArtifactRun]) -> dict[str, About]:
     """What made each run of artifacts, by its key: seconds, steps, trained parameters and the like, and its machine."""
-    found: dict[str, About] = {}
+    abouts: dict[str, About] = {}
     for artifact_run in artifact_runs:
         for key, source in artifact_run.sources:
-            found[key] = load_record(source).about() if is_record(source) else read_abouts(Path(source))[key]
+            abouts[key] = load_record(source).about() if is_record(source) else read_abouts(Path(source))[key]
         for folder in () if artifact_run.sources else artifact_run.folders:
-            found |= read_abouts(Path(folder))
-    return found
+            abouts |= read_abouts(Path(folder))
+    return abouts
 
 
 def load_upstream(artifact_runs: Sequence[ArtifactRun]) -> dict[str, dict[str, About]]:
     """The same of the runs of earlier stages behind each run of artifacts: by the run's key, then by stage and key.
     Older records do not tell of them."""
-    found: dict[str, dict[str, About]] = {}
+    upstream: dict[str, dict[str, About]] = {}
     for artifact_run in artifact_runs:
         for key, source in artifact_run.sources:
             here = not is_record(source)
-            found[key] = read_upstream(locate_result(source), find_run(key)) if here else load_record(source).upstream()
+            upstream[key] = (
+                read_upstream(locate_result(source), find_run(key)) if here else load_record(source).upstream()
+            )
         for folder in () if artifact_run.sources else artifact_run.folders:
-            found |= {run.key: read_upstream(locate_result(folder), run) for run in locate_result(folder).runs()}
-    return found
+            upstream |= {run.key: read_upstream(locate_result(folder), run) for run in locate_result(folder).runs()}
+    return upstream
 
 
 def describe_machine(about: About) -> str:

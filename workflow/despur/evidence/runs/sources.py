@@ -40,16 +40,16 @@ class Sources:
 
 def find_sources(use_ledger: bool = True, results: Path = RESULTS, folder: Path = files.LEDGER) -> Sources:
     """Every run that was measured and counts."""
-    found = Sources()
+    sources = Sources()
     if use_ledger:
-        records, found.faults = load_sound(folder)
+        records, sources.faults = load_sound(folder)
         for record, key, reason in judge_records(records):
-            found.records[record.path] = (key, reason)
+            sources.records[record.path] = (key, reason)
             if not reason:
-                found.where[key] = str(record.path)
+                sources.where[key] = str(record.path)
     for file in sorted(results.glob("runs/*/*/*/metrics.csv")):
-        found.where |= {run.key: str(file.parent) for run in list_current_runs(file.parent)}
-    return found
+        sources.where |= {run.key: str(file.parent) for run in list_current_runs(file.parent)}
+    return sources
 
 
 def list_current_runs(folder: Path) -> list[Run]:
@@ -67,11 +67,11 @@ def list_current_runs(folder: Path) -> list[Run]:
 def list_runs(artifact_run: ArtifactRun, seeds: int) -> dict[str, list[Run]]:
     """The runs of an artifact at each of its points, with seeds 0 to ``seeds`` - 1, whichever it asks for."""
     result = locate_result(artifact_run.folders[0])
-    found: dict[str, list[Run]] = {}
+    by_key: dict[str, list[Run]] = {}
     span = f"s0-{seeds - 1}" if seeds > 1 else "s0"
     for run in ResultPath(result.root, result.stage, result.dataset, result.name, span).runs():
-        found.setdefault(f"{name_data(artifact_run, run)}/{run.spec.name}", []).append(run)
-    return found
+        by_key.setdefault(f"{name_data(artifact_run, run)}/{run.spec.name}", []).append(run)
+    return by_key
 
 
 def name_data(artifact_run: ArtifactRun, run: Run) -> str:

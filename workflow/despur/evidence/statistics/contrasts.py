@@ -87,8 +87,8 @@ class Contrast:
     def half_width(self, level: float = LEVEL) -> Array:
         """What a one-sided bound at a level is away from the estimate, (...); NaN from one seed."""
         t, z = stats.t.isf(level, max(self.seeds - 1, 1)), stats.norm.isf(level)
-        found = np.sqrt(t**2 * self.seed_variance + z**2 * self.test_variance)
-        return np.maximum(found, least_half_width(self.points, level)) if self.points else found
+        half = np.sqrt(t**2 * self.seed_variance + z**2 * self.test_variance)
+        return np.maximum(half, least_half_width(self.points, level)) if self.points else half
 
     def holds(self, level: float = LEVEL) -> Array:
         """Whether the lower bound exceeds the margin, (...)."""

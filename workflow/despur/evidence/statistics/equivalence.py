@@ -36,8 +36,8 @@ class Difference:
         """Of Welch and Satterthwaite."""
         own, printed = self.own_variance, self.printed_variance
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = (own + printed) ** 2 / (own**2 / self.freedom[0] + printed**2 / max(self.freedom[1], 1))
-        return np.where(np.isfinite(found), found, self.freedom[0])
+            freedom = (own + printed) ** 2 / (own**2 / self.freedom[0] + printed**2 / max(self.freedom[1], 1))
+        return np.where(np.isfinite(freedom), freedom, self.freedom[0])
 
     def half_width(self, level: float) -> Array:
         """What the interval's end is away from the estimate, without rounding, (...)."""

@@ -62,17 +62,21 @@ def list_single_values(key: str, stated: Any, measurements: Sequence[Measurement
     if isinstance(stated, list):
         return stated
     first, *others = [levels.levels(key, end) for one in measurements for end in list_fixed(one, key)]
-    found = [level for level in first if all(level in other for other in others)]
+    levels_of_all = [level for level in first if all(level in other for other in others)]
     if isinstance(stated, Mapping):
         for name in set(stated) - set(BOUNDS):
             raise unknown(f"bound of {key}", name, BOUNDS)
-        found = [level for level in found if all(BOUNDS[name](level, bound) for name, bound in stated.items())]
-    if not found:
+        levels_of_all = [
+            level for level in levels_of_all if all(BOUNDS[name](level, bound) for name, bound in stated.items())
+        ]
+    if not levels_of_all:
         raise Missing(
             f"no {key} "
             + (f"within {dict(stated)}" if isinstance(stated, Mapping) else "that was varied for all sides")
         )
-    return {"lowest": found[:1], "highest": found[-1:]}.get(stated if isinstance(stated, str) else "", found)
+    return {"lowest": levels_of_all[:1], "highest": levels_of_all[-1:]}.get(
+        stated if isinstance(stated, str) else "", levels_of_all
+    )
 
 
 def list_combinations(shared: Mapping[str, Any], sides: Sequence[Any], levels: Levels) -> Iterator[Measurement]:

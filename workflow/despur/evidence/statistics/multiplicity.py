@@ -29,9 +29,9 @@ def adjust(p_values: Array, of_ordered: Callable[[Array], Array]) -> Array:
     values = np.asarray(p_values, float)
     known = np.flatnonzero(~np.isnan(values))
     order = known[np.argsort(values[known], kind="stable")]
-    found = np.full(len(values), np.nan)
-    found[order] = np.minimum(of_ordered(values[order]), 1.0) if len(order) else []
-    return found
+    adjusted = np.full(len(values), np.nan)
+    adjusted[order] = np.minimum(of_ordered(values[order]), 1.0) if len(order) else []
+    return adjusted
 
 
 def find_p_value(is_shown: Callable[[float], Array]) -> float:

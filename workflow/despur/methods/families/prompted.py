@@ -43,8 +43,8 @@ def hold_prompts(networks: nn.ModuleDict, texts: Texts, about: Mapping[str, Any]
     """Fill the head with a data set's class prompts and, where it has some, ``group_prompts`` (C,A,D) with those of
     class x attribute."""
     classes, groups = prompts.class_prompts(about, family), prompts.group_prompts(about)
-    found = prompt_embeddings(texts, [*classes, *groups])
-    set_head(networks["head"], found[: len(classes)])  # type: ignore[arg-type]
+    embedded = prompt_embeddings(texts, [*classes, *groups])
+    set_head(networks["head"], embedded[: len(classes)])  # type: ignore[arg-type]
     if groups:
-        unit = normalize(found[len(classes) :], dim=1).unflatten(0, (len(classes), -1))
+        unit = normalize(embedded[len(classes) :], dim=1).unflatten(0, (len(classes), -1))
         networks.register_buffer("group_prompts", unit)

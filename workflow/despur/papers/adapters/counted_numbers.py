@@ -14,13 +14,13 @@ def find_foundation_model_shares(artifact_runs: Sequence[ArtifactRun]) -> dict[s
     """By run, the parameters that a contrastive adapter trains, as a share of those of its foundation model (of a
     bundled model: of its own trained parameters)."""
     adapters = [each for each in artifact_runs if each.paper_method.startswith("contrastive_adapter")]
-    trained, upstream, found = load_abouts(adapters), load_upstream(adapters), {}
+    trained, upstream, shares = load_abouts(adapters), load_upstream(adapters), {}
     for key, own in sorted(trained.items()):
         model = upstream[key].get(f"stage1/{find_run(key).find_upstream_key('stage1')}", {})
         size = model.get("model_parameters", model.get("trained_parameters"))
         if size is not None:
-            found[key] = own["trained_parameters"] / size
-    return found
+            shares[key] = own["trained_parameters"] / size
+    return shares
 
 
 def bound_lipschitz_constant(artifact_runs: Sequence[ArtifactRun]) -> tuple[float, float]:

@@ -36,15 +36,17 @@ def add_zero_shot(table: pd.DataFrame) -> pd.DataFrame:
     """The table, and in Figure 5 zero-shot classification: that of Table 3, whose test data are the same."""
     subsets = table[table["artifact"] == "figure_5"]
     zero = table[(table["artifact"] == "table_3") & (table["paper_method"] == "zero_shot")]
-    found = [table]
+    tables = [table]
     for (paper_dataset, used_dataset), part in subsets.groupby(["paper_dataset", "used_dataset"], sort=False):
         same = zero[
             (zero["paper_dataset"] == paper_dataset)
             & zero["used_dataset"].map(lambda name, own=used_dataset: parse(name)[0] == parse(own)[0])
         ]
         same = same[same["backbone"].isin(part["backbone"])]
-        found.append(same.assign(artifact="figure_5", used_dataset=used_dataset, substitute=part["substitute"].iloc[0]))
-    return pd.concat(found, ignore_index=True)
+        tables.append(
+            same.assign(artifact="figure_5", used_dataset=used_dataset, substitute=part["substitute"].iloc[0])
+        )
+    return pd.concat(tables, ignore_index=True)
 
 
 def load_runs(artifact_runs: Sequence[ArtifactRun], resampled: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:

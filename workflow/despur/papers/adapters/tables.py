@@ -80,13 +80,13 @@ def write_table_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Sizes of the groups of the class where they differ most; and whether a method's gap is smaller than that of
     zero-shot."""
     metrics = load_metrics_of_all_samples(artifact_runs)
-    found = [metrics, mark_improved(metrics)] if len(metrics) else [metrics]
+    tables = [metrics, mark_improved(metrics)] if len(metrics) else [metrics]
     for artifact_run in artifact_runs:
         if artifact_run.paper_method == "zero_shot":
             with suppress(InputError):  # neither the data nor its groups are told: not run
-                found.append(measure_group_sizes(artifact_run))
+                tables.append(measure_group_sizes(artifact_run))
     reported = pd.read_csv(REPORTED / "table_2.csv", dtype={"method": str}).fillna({"method": "data"})
-    write_numbers(output, compare_printed(reported, pd.concat(found, ignore_index=True)))
+    write_numbers(output, compare_printed(reported, pd.concat(tables, ignore_index=True)))
 
 
 def mark_improved(metrics: pd.DataFrame) -> pd.DataFrame:

@@ -41,9 +41,9 @@ def measure_gap_reductions(metrics: pd.DataFrame) -> pd.DataFrame:
     gaps = (means.iloc[:, 0] - means.iloc[:, 1]).unstack("paper_method").reindex(columns=["cnc", "erm", "jtt"])
     others = gaps[["erm", "jtt"]].rename_axis(columns="baseline")
     shares = others.rdiv(gaps["cnc"], axis=0).where(others > 0)
-    found = (1 - shares).stack().rename("value").reset_index()
+    reductions = (1 - shares).stack().rename("value").reset_index()
     same = {"paper_method": "cnc", "metric": "per_class_gap_reduction", "split": "test", "selection": "best"}
-    return found.assign(**same, data=found["used_dataset"], group="", seed=0)
+    return reductions.assign(**same, data=reductions["used_dataset"], group="", seed=0)
 
 
 def measure_minorities(data: pd.DataFrame) -> pd.DataFrame:

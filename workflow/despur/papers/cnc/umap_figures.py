@@ -53,10 +53,10 @@ def add_legend(axis: Any, points: pd.DataFrame) -> None:
 
 def group_by_dataset(artifact_runs: list[ArtifactRun]) -> dict[str, list[ArtifactRun]]:
     """The runs on each data set, by its name."""
-    found: dict[str, list[ArtifactRun]] = {}
+    by_dataset: dict[str, list[ArtifactRun]] = {}
     for artifact_run in artifact_runs:
-        found.setdefault(name_data(artifact_run.paper_dataset, artifact_run.dataset), []).append(artifact_run)
-    return found
+        by_dataset.setdefault(name_data(artifact_run.paper_dataset, artifact_run.dataset), []).append(artifact_run)
+    return by_dataset
 
 
 def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:

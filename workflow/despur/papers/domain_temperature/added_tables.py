@@ -70,8 +70,8 @@ def average_accuracies(runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     combination of keys and accuracy."""
     table = rename_as_printed(runs)
     rows = table[table["metric"].isin(PRINTED) & (table["label_fraction"] == 0.01)]
-    found = rows.groupby([*keys, "metric"], sort=False, dropna=False)["value"].agg(["mean", "std", "count"])
-    percent = {"ours": 100 * found["mean"], "ours_std": 100 * found["std"], "seeds": found["count"]}
+    means = rows.groupby([*keys, "metric"], sort=False, dropna=False)["value"].agg(["mean", "std", "count"])
+    percent = {"ours": 100 * means["mean"], "ours_std": 100 * means["std"], "seeds": means["count"]}
     return pd.DataFrame(percent).reset_index()
 
 

@@ -17,15 +17,15 @@ ALPHA, BETA = 0.125, 0.1  # App. H
 def load_temperatures(artifact_runs: Sequence[ArtifactRun]) -> list[tuple[ArtifactRun, Run, Array]]:
     """Each run at App. H's settings whose outputs are here, with the percentiles 0 to 100 of its effective temperatures
     at the end of each epoch, (epochs,101)."""
-    found = []
+    temperatures = []
     for artifact_run in artifact_runs:
         for result in map(locate_result, artifact_run.folders):
             file = result.folder / "outputs.safetensors"
             own = [run for run in result.runs() if is_of_app_h(artifact_run, run)] if file.exists() else []
             if own:
                 outputs = Container(file)
-                found += [(artifact_run, run, outputs[f"{run.key}/diagnostics/temperature"]) for run in own]
-    return found
+                temperatures += [(artifact_run, run, outputs[f"{run.key}/diagnostics/temperature"]) for run in own]
+    return temperatures
 
 
 def is_of_app_h(artifact_run: ArtifactRun, run: Run) -> bool:

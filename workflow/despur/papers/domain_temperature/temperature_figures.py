@@ -20,15 +20,15 @@ PERCENTILES = [f"p{i}" for i in range(101)]
 def draw_figure_6_7(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """A file each, of the first seed's runs: a panel for each data set and sigma. A note where no run has these
     temperatures."""
-    found = load_temperatures(artifact_runs)
-    first = min((run.seed for _, run, _ in found), default=0)
-    found = [(artifact_run, run, values) for artifact_run, run, values in found if run.seed == first]
-    names = [name_panel(artifact_run, run) for artifact_run, run, _ in found]
-    tables = [table_by_epoch(run, values) for _, run, values in found]
+    temperatures = load_temperatures(artifact_runs)
+    first = min((run.seed for _, run, _ in temperatures), default=0)
+    temperatures = [(artifact_run, run, values) for artifact_run, run, values in temperatures if run.seed == first]
+    names = [name_panel(artifact_run, run) for artifact_run, run, _ in temperatures]
+    tables = [table_by_epoch(run, values) for _, run, values in temperatures]
     table = pd.concat(tables or [pd.DataFrame(columns=["data", "seed", "epoch", *PERCENTILES])])
     for name, plot, drawn in (
         ("figure_6", plot_band, tables),
-        ("figure_7", plot_ridges, [values for *_, values in found]),
+        ("figure_7", plot_ridges, [values for *_, values in temperatures]),
     ):
         figure, rows = label_rows(names or [f"no run at tau_alpha = {ALPHA}, tau_beta = {BETA}"], 1, 2 * COLUMN, 2.2)
         for row, own in zip(rows, drawn, strict=False):

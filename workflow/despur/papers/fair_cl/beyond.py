@@ -55,13 +55,13 @@ def compare_baselines(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
                 for table in (metrics, resamples)
             )
             for used_dataset, part in mine.groupby("used_dataset", sort=False):
-                found = measure_run(part, cloud[cloud["used_dataset"] == used_dataset])
+                measured = measure_run(part, cloud[cloud["used_dataset"] == used_dataset])
                 rows.append(
                     head
-                    | found
+                    | measured
                     | {
                         "tradeoff_tuned": tradeoffs.get(
-                            ("tradeoff_tuned", paper_dataset, found["data"], method), np.nan
+                            ("tradeoff_tuned", paper_dataset, measured["data"], method), np.nan
                         )
                     }
                 )

@@ -23,14 +23,14 @@ def judge_ratios(table: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataF
     for i, row in table[table["metric"].isin(RATIOS) & table["difference"].notna()].iterrows():
         table.loc[i, COLUMNS] = None
         if (row["metric"], row["method"]) == ("relative_time", "ce"):
-            found = {"verdict": NumberVerdict.NOT_COMPARED, "reason": "1 by definition"}
+            judged = {"verdict": NumberVerdict.NOT_COMPARED, "reason": "1 by definition"}
         else:
             logs = load_logarithms(metrics, row, ["value"])["value"].to_numpy(float)
             if row["metric"] != "relative_time":  # a trade-off is of means
                 logs = logs + math.log(row["ours"]) - logs.mean()
             noise = find_test_variance(metrics, resamples, row, len(logs))
-            found = judge_logarithms(logs, row["reported"], printed_seeds, noise, half[row["metric"]])
-        table.loc[i, [*found]] = list(found.values())
+            judged = judge_logarithms(logs, row["reported"], printed_seeds, noise, half[row["metric"]])
+        table.loc[i, [*judged]] = list(judged.values())
 
 
 def load_logarithms(table: pd.DataFrame, row: pd.Series, columns: list[str]) -> pd.DataFrame:

@@ -70,7 +70,7 @@ def compare_rules(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
             for method in METHODS:
                 mine = here[here["paper_method"] == method]
                 head = {"paper_dataset": paper_dataset, "method": method, "data": used_dataset, "verdict": verdict}
-                rows += [head | found for found in apply_rules(mine, best)] if len(mine) else []
+                rows += [head | selected for selected in apply_rules(mine, best)] if len(mine) else []
         if not (metrics["paper_dataset"] == paper_dataset).any():
             rows.append({"paper_dataset": paper_dataset, "seeds": 0, "verdict": NumberVerdict.NOT_RUN})
     return pd.DataFrame(rows, columns=COLUMNS)

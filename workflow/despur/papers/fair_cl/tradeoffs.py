@@ -14,7 +14,7 @@ def add_tradeoffs(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """The table, and rows for the trade-offs on test data, seed by seed, where all methods were run that a
     trade-off compares."""
     test = table[(table["split"] == "test") & (table["selection"] == "best") & (table["group"] == "")]
-    found = [table]
+    tables = [table]
     for name, among in TRADEOFFS.items():
         for _, part in test[test["paper_method"].isin(among)].groupby(RUN):
             if set(among) - set(part["paper_method"]):
@@ -24,8 +24,8 @@ def add_tradeoffs(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
             ]
             values = tradeoff(*(own[columns].to_numpy(float) for own in parts))
             own = {"metric": name, **join_texts(part), **dict(zip(columns, values.T, strict=True))}
-            found.append(parts[0].assign(**own))
-    return pd.concat(found, ignore_index=True)
+            tables.append(parts[0].assign(**own))
+    return pd.concat(tables, ignore_index=True)
 
 
 def join_texts(part: pd.DataFrame) -> dict[str, str]:

@@ -33,14 +33,14 @@ def measure_classes(
     among = np.isin(y, [dataset.about["classes"].index(name) for name in classes])
     train, test = (rows[among[rows]] for rows in (dataset.rows("train"), dataset.rows("test")))
     predicted, weights = logits.argmax(axis=1), counts(name, dataset.table["original"].to_numpy()[test], resamples)
-    found = {
+    measured = {
         ("average_accuracy", ""): mean((predicted == y)[test].astype(float), weights),
         ("gap", ""): tpr_gap(predicted[test], y[test], a[test], weights),
         ("leakage_representations", ""): leakage(z[train], a[train], z[test], a[test], weights),
         ("leakage_logits", ""): leakage(logits[train], a[train], logits[test], a[test], weights),
     }
     groups, sizes = np.unique(np.stack([y[test], a[test]], axis=1), axis=0, return_counts=True)
-    return found | {("samples", str(group)): size[None] for group, size in zip(groups.tolist(), sizes, strict=True)}
+    return measured | {("samples", str(group)): size[None] for group, size in zip(groups.tolist(), sizes, strict=True)}
 
 
 def measure_run(result: ResultPath, run: Run, classes: Sequence[str]) -> list[dict[str, Any]]:
@@ -48,10 +48,10 @@ def measure_run(result: ResultPath, run: Run, classes: Sequence[str]) -> list[di
     outputs = Container(result.folder / "outputs.safetensors")
     z, logits = (outputs[f"{run.key}/best/{name}"].astype(np.float32) for name in ("z", "logits"))
     dataset = load_dataset(result.data.folder, run.data.name)
-    found = measure_classes(dataset, z, logits, classes, run.data.base_name, RESAMPLES)
+    measured = measure_classes(dataset, z, logits, classes, run.data.base_name, RESAMPLES)
     return [
         {"metric": metric, "group": group, "value": float(value)} | {str(i): v for i, v in enumerate(drawn)}
-        for (metric, group), (value, *drawn) in found.items()
+        for (metric, group), (value, *drawn) in measured.items()
     ]
 
 

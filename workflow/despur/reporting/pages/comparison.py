@@ -113,8 +113,8 @@ def compare(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     source = Source(metrics, load_resamples(artifact_runs))
     methods = pd.DataFrame([describe_method(artifact_run) for artifact_run in artifact_runs])
     methods["at_chance"] = [is_at_chance(source, method, seeds) for method in methods["method"]]
-    found = [methods.merge(compare_on(metric, source, methods, seeds), on="method") for metric in METRICS]
-    return pd.concat(found, ignore_index=True).reindex(columns=COLUMNS)
+    tables = [methods.merge(compare_on(metric, source, methods, seeds), on="method") for metric in METRICS]
+    return pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
 
 
 def load_comparable_costs(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
@@ -137,11 +137,11 @@ def describe_method(artifact_run: ArtifactRun) -> dict[str, Any]:
 def compare_on(metric: Metric, source: Source, methods: pd.DataFrame, seeds: Sequence[int]) -> pd.DataFrame:
     """A metric of all methods: means over seeds, and the ranks of those that are not at chance."""
     every = {method: measure(source, method, metric, seeds) for method in methods["method"]}
-    found = {method: values for method, values in every.items() if values is not None}
+    by_method = {method: values for method, values in every.items() if values is not None}
     at_chance = {*methods.loc[methods["at_chance"], "method"]}
     compared = {
         method: np.log(values) if metric.as_ratio else values
-        for method, values in found.items()
+        for method, values in by_method.items()
         if method not in at_chance
     }
     ranked = find_ranks(compared, metric.higher_is_better)
@@ -152,7 +152,7 @@ def compare_on(metric: Metric, source: Source, methods: pd.DataFrame, seeds: Seq
         "paper": metric.paper,
         "higher_is_better": metric.higher_is_better,
     }
-    means = {method: summarize(values[:, 0]) for method, values in found.items()}
+    means = {method: summarize(values[:, 0]) for method, values in by_method.items()}
     return pd.DataFrame([{"method": m, **shown, **means.get(m, {}), **ranked.get(m, {})} for m in methods["method"]])
 
 

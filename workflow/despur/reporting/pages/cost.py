@@ -74,14 +74,14 @@ class Jobs:
 
     def collect_jobs(self, files: Iterable[str]) -> dict[str, Job]:
         """All jobs that files come from, by their log."""
-        found: dict[str, Job] = {}
+        jobs: dict[str, Job] = {}
         queue = list(files)
         while queue:
             job = self.job(queue.pop())
-            if job and job.log not in found:
-                found[job.log] = job
+            if job and job.log not in jobs:
+                jobs[job.log] = job
                 queue += job.inputs
-        return found
+        return jobs
 
     def critical_path(self, jobs: Mapping[str, Job]) -> list[Job]:
         """The chain of jobs, each reading what the one before it made, that takes longest: no number of cores is
@@ -107,8 +107,8 @@ def is_older(file: Path, started: float) -> bool:
 def read_about(folder: Path) -> dict[str, Any]:
     """about.json of a folder; empty where it says nothing of a process (data, tables)."""
     file = folder / "about.json"
-    found = read_json(file) if file.exists() else {}
-    return found if "seconds" in found else {}
+    about = read_json(file) if file.exists() else {}
+    return about if "seconds" in about else {}
 
 
 def sum_by_stage(jobs: Iterable[Job]) -> list[dict[str, Any]]:
@@ -164,9 +164,14 @@ def measure_run(config: Mapping[str, Any]) -> dict[str, Any]:
 def list_times(config: Mapping[str, Any]) -> pd.DataFrame:
     """A row for each stage, each paper and each job of the critical path of a finished run, and one for all: jobs,
     seconds from start to end, and seconds of training and inference themselves. Empty without Snakemake's records."""
-    if not (found := measure_run(config))["jobs"]:
+    if not (measured := measure_run(config))["jobs"]:
         return pd.DataFrame()
-    path = [{"name": f"{job.stage}: {job.folder}", "jobs": 1, "seconds": job.seconds} for job in found["path"]]
-    kinds = {"stage": found["stages"], "paper": found["papers"], "critical path": path, "all": [{"name": "", **found}]}
+    path = [{"name": f"{job.stage}: {job.folder}", "jobs": 1, "seconds": job.seconds} for job in measured["path"]]
+    kinds = {
+        "stage": measured["stages"],
+        "paper": measured["papers"],
+        "critical path": path,
+        "all": [{"name": "", **measured}],
+    }
     rows = [{"kind": kind, **row} for kind, each in kinds.items() for row in each]
     return pd.DataFrame(rows, columns=["kind", "name", "jobs", "seconds", "own_seconds"])

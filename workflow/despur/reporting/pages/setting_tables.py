@@ -33,13 +33,13 @@ def list_used_components(paper: str) -> list[Component]:
     """Data sets and methods of all that a paper runs on its own data, grids too, and what they are built of; by kind
     and name."""
     config = {**load_configuration(CONFIGURATION), "sweep": True}
-    found: set[Component] = set()
+    components: set[Component] = set()
     for artifact in load_experiments(paper)["artifacts"]:
         for artifact_run in list_artifact_runs(config, paper, artifact):
             result = locate_result(artifact_run.folders[0])
             for point in (*result.datasets.points, *result.sweep.points):
-                found |= set(list_parts(point))
-    return sorted(found, key=lambda component: (list(TITLES).index(component[0]), component[1]))
+                components |= set(list_parts(point))
+    return sorted(components, key=lambda component: (list(TITLES).index(component[0]), component[1]))
 
 
 def list_parts(spec: Spec) -> Iterator[Component]:
@@ -84,7 +84,7 @@ def list_rows(kind: str, name: str, datasets: list[str]) -> list[Row]:
 def describe_stated(kind: str, name: str, datasets: list[str]) -> dict[str, str]:
     """What the files of data sets state for a component, by setting: ``cmnist `5` as stage 1``."""
     stages = {"inference": ["groups"], "methods": ["", "stage1"]}.get(kind, [""])
-    found: dict[str, list[str]] = {}
+    by_value: dict[str, list[str]] = {}
     for dataset in datasets:
         general = paper_hyperparameters(dataset, name, "")
         for stage in stages:
@@ -92,8 +92,8 @@ def describe_stated(kind: str, name: str, datasets: list[str]) -> dict[str, str]
             for key, value in stated.items():
                 if stage != "stage1" or general.get(key) != value:
                     at = " as stage 1" if stage == "stage1" else ""
-                    found.setdefault(key, []).append(f"{dataset} `{spell(value)}`{at}")
-    return {key: ", ".join(texts) for key, texts in found.items()}
+                    by_value.setdefault(key, []).append(f"{dataset} `{spell(value)}`{at}")
+    return {key: ", ".join(texts) for key, texts in by_value.items()}
 
 
 def list_table_lines(title: str, rows: list[Row]) -> Iterator[str]:
