@@ -59,7 +59,7 @@ def plot_bars(axis: Any, table: pd.DataFrame, metric: str, methods: list[str]) -
     sns.barplot(
         table, hue="paper_method", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **place
     )
-    sns.swarmplot(table, color="0.2", size=2.5, **place)
+    sns.stripplot(table, color="0.2", size=2.5, jitter=False, **place)
     axis.set(xlabel="", ylabel=FIGURE_5[metric])
     axis.set_xticks(range(len(methods)), [NAMES[method] for method in methods])
 

@@ -126,7 +126,7 @@ def draw_bars(axis: Any, values: pd.DataFrame, label: str) -> None:
     sns.barplot(
         values, hue="paper_method", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **own
     )
-    sns.swarmplot(values, color="0.2", size=2.5, **own)
+    sns.stripplot(values, color="0.2", size=2.5, jitter=False, **own)
     axis.set(xlabel="", ylabel=label)
     if label == LABELS[LEAKAGE] or label == LABELS[LOGITS]:
         limit_percent(axis, min(45, np.floor(values["value"].min())))
