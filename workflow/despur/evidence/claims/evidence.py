@@ -35,6 +35,7 @@ class Source:
     def __init__(self, metrics: pd.DataFrame, resamples: pd.DataFrame | None = None) -> None:
         self.metrics, self.resamples = metrics, pd.DataFrame() if resamples is None else resamples
         self._by_method = {id(table): group_by_method(table) for table in (self.metrics, self.resamples)}
+        self._found: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}
         self._values: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}
         self._levels: dict[tuple[str, frozenset[tuple[str, Any]]], list[Any]] = {}
 
@@ -66,6 +67,15 @@ class Source:
         """Of rows that fit a measurement, those that are used: here all."""
         return rows
 
+    def find_rows(self, measurement: Measurement) -> pd.DataFrame:
+        """The rows that are used of a measurement, by seed. Raises Missing for none, AmbiguousValue for several
+        values."""
+        key = frozenset(measurement.items())
+        if key not in self._found:
+            rows = self.keep_preferred(self.rows(self.metrics, measurement))
+            self._found[key] = require_one_row(rows, measurement)
+        return self._found[key]
+
     def value(self, measurement: Measurement) -> pd.DataFrame:
         """A measurement by seed. Raises Missing for no value, AmbiguousValue for several values."""
         key = frozenset(measurement.items())
@@ -74,7 +84,7 @@ class Source:
         return self._values[key]
 
     def _read(self, measurement: Measurement) -> pd.DataFrame:
-        found = require_one_row(self.keep_preferred(self.rows(self.metrics, measurement)), measurement)
+        found = self.find_rows(measurement)
         drawn = self.rows(self.resamples, measurement) if len(self.resamples) else self.resamples
         if not len(drawn):
             return found[["value"]]

@@ -52,6 +52,7 @@ COLUMNS = [
     "p_fails",
     "collapsed",
 ]
+Known = dict[tuple[Any, ...], tuple[dict[str, Any], Source]]
 Measure = Callable[[list[ArtifactRun]], tuple[pd.DataFrame, pd.DataFrame]]
 
 
@@ -71,7 +72,7 @@ def judge_claims(
         for artifacts in {claim.artifacts for claim in claims}
     }
     printed = {claim.artifact: Printed(file.parent / "reported", names, claim.artifact) for claim in claims}
-    rows = []
+    rows, known = [], Known()
     for claim in claims:
         for datasets in claim.rows:
             head = {
@@ -88,7 +89,8 @@ def judge_claims(
                 continue
             head |= judge_on_printed(claim, datasets, printed[claim.artifact])
             own_runs = [run for run in artifact_runs if run.artifact in claim.artifacts]
-            rows += [head | found for found in judge_on_each(claim, datasets, *tables[claim.artifacts], own_runs)]
+            each = judge_on_each(claim, datasets, *tables[claim.artifacts], own_runs, known)
+            rows += [head | found for found in each]
     return pd.DataFrame(rows).reindex(columns=COLUMNS)
 
 
@@ -98,21 +100,33 @@ def judge_on_each(
     metrics: pd.DataFrame,
     resamples: pd.DataFrame,
     artifact_runs: Sequence[ArtifactRun],
+    known: Known | None = None,
 ) -> list[dict[str, Any]]:
-    """A verdict for each choice of the data sets that are used for those of the paper."""
-    rows = []
+    """A verdict for each choice of the data sets that are used for those of the paper. ``known``: what was selected of
+    the tables of a claim's artifacts, which claims share; filled here."""
+    rows, known = [], Known() if known is None else known
     for used in list_used_datasets(metrics, datasets):
-        mine = [table[uses_datasets(table, used)] if len(table) else table for table in (metrics, resamples)]
-        sound = mine[0][~mark_seeds(mine[0])]
-        source, tier = Source(sound.reset_index(drop=True), mine[1].reset_index(drop=True)), find_tier(mine[0])
-        head = {"data": ", ".join(dict.fromkeys(used.values())), "substitute": tier == Tier.SUBSTITUTE, "tier": tier}
-        head |= {"measured": name_sources(mine[0]), "collapsed": list_collapsed(mine[0])}
+        key = claim.artifacts, *used.items()
+        if key not in known:
+            known[key] = select_used(metrics, resamples, used)
+        head, source = known[key]
         count = partial(count_test_originals, artifact_runs, used)
-        rows.append(head | judge_claim(claim, datasets, source, count, tier))
+        rows.append(head | judge_claim(claim, datasets, source, count, head["tier"]))
     run = {*metrics["paper_dataset"]} if len(metrics) else set()
     return rows or [
         {"data": "", "verdict": ClaimVerdict.NOT_RUN, "reason": explain_not_run(claim.artifact, datasets, run)}
     ]
+
+
+def select_used(
+    metrics: pd.DataFrame, resamples: pd.DataFrame, used: Mapping[str, str]
+) -> tuple[dict[str, Any], Source]:
+    """What rows of claims say of the data that is used for each data set of the paper, and what was measured there."""
+    mine = [table[uses_datasets(table, used)] if len(table) else table for table in (metrics, resamples)]
+    sound, tier = mine[0][~mark_seeds(mine[0])], find_tier(mine[0])
+    head = {"data": ", ".join(dict.fromkeys(used.values())), "substitute": tier == Tier.SUBSTITUTE, "tier": tier}
+    head |= {"measured": name_sources(mine[0]), "collapsed": list_collapsed(mine[0])}
+    return head, Source(sound.reset_index(drop=True), mine[1].reset_index(drop=True))
 
 
 def uses_datasets(table: pd.DataFrame, used: Mapping[str, str]) -> pd.Series:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.evidence.claims.evidence import Source, require_one_row
+from despur.evidence.claims.evidence import Source
 from despur.evidence.numbers.printed import is_same, parse_settings
 from despur.evidence.numbers.verdicts import last_digit
 from despur.evidence.statistics.formulas import DEFAULTS, Correlation, Formula, Formulas
@@ -69,9 +69,7 @@ class Printed(Source):
     def find_slack(self, formula: Formula) -> float:
         """How far a printed contrast may lie on the wrong side and contradict nothing: a unit of the last printed
         digit, and the printed deviations of its sides."""
-        used = [
-            (w, require_one_row(self.keep_preferred(self.rows(self.metrics, term)), term)) for w, term in formula.terms
-        ]
+        used = [(w, self.find_rows(term)) for w, term in formula.terms]
         whole = [float(own["value"].abs().iloc[0]) if formula.scale == "log" else 1.0 for _, own in used]
         digit = max((abs(w) * own["digit"].iloc[0] / at for (w, own), at in zip(used, whole, strict=True)), default=0.0)
         noise = sum((w * own["deviation"].iloc[0] / at) ** 2 for (w, own), at in zip(used, whole, strict=True))
