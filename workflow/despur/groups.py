@@ -80,9 +80,13 @@ def load_evidence(result: ResultPath, run: Run, dataset: Dataset, split: str = "
 def compare_with_truth(inferred: Array, y: Array, a: Array) -> dict[str, Any]:
     """How well the inferred attribute agrees with the true one ``a`` where it is known (NaN, if nowhere), and for how
     many samples it differs from the class ``y``, all (N,)."""
-    count, known = int(max(inferred.max(initial=0), a.max(initial=0))) + 1, a != MISSING
-    matched = match_labels(inferred[known], a[known], count) == a[known] if known.any() else np.full(1, np.nan)
-    information = adjusted_mutual_info_score(a[known], inferred[known]) if known.any() else np.nan
+    count, has_truth = int(max(inferred.max(initial=0), a.max(initial=0))) + 1, a != MISSING
+    matched = (
+        match_labels(inferred[has_truth], a[has_truth], count) == a[has_truth]
+        if has_truth.any()
+        else np.full(1, np.nan)
+    )
+    information = adjusted_mutual_info_score(a[has_truth], inferred[has_truth]) if has_truth.any() else np.nan
     return {
         "best_match": float(matched.mean()),
         "adjusted_mutual_information": float(information),

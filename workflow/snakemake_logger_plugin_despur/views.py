@@ -142,8 +142,8 @@ class LiveView(PlainView):
 
 def describe_made(finished: Sequence[Job], words: Sequence[str]) -> str:
     """What a run made: of several results that its command line names, how many; else the last one."""
-    asked = {PurePath(word).with_suffix("") for word in words if "/" in word}
-    named = [job for job in finished if job.output and PurePath(job.output).with_suffix("") in asked]
+    named_paths = {PurePath(word).with_suffix("") for word in words if "/" in word}
+    named = [job for job in finished if job.output and PurePath(job.output).with_suffix("") in named_paths]
     if len(named) > 1:
         return f"Made {len(named)} results, the last of them {named[-1].output}"
     return f"Made {finished[-1].output}" if finished[-1].command else finished[-1].words

@@ -37,8 +37,8 @@ def list_differences(first: dict[str, Any], second: dict[str, Any]) -> Iterator[
                 values = [side.get(key, "–") for side in (left, right)]
                 text = f"{prefix}{key}: {' | '.join(values)}"
                 yield Row(text, "settings", setting=f"{prefix}{key}", first=values[0], second=values[1])
-    asked = [format_seeds(about["specification"].get("seeds", [])) for about in (first, second)]
-    yield asked[0] if asked[0] == asked[1] else f"{' | '.join(asked)}: a change may be the seeds'"
+    seeds = [format_seeds(about["specification"].get("seeds", [])) for about in (first, second)]
+    yield seeds[0] if seeds[0] == seeds[1] else f"{' | '.join(seeds)}: a change may be the seeds'"
     for key in ("device", "precision", "versions"):
         if first.get(key) != second.get(key):
             text = f"{key}: {first.get(key)} | {second.get(key)}"

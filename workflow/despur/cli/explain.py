@@ -120,11 +120,11 @@ def list_settings(points: list[Spec], sources: Sources, defaults: bool, prefix: 
 def explain_artifact(path: Path) -> Iterator[str]:
     """A table or figure of a paper: what it shows, and the runs behind it in each configuration that makes it."""
     paper, artifact = path.parent.name, path.stem
-    known = experiments.load_experiments(paper)
-    if artifact not in known["artifacts"]:
-        raise SettingError(f"{path}: {paper} has no {artifact}; it has {', '.join(known['artifacts'])}")
+    experiment = experiments.load_experiments(paper)
+    if artifact not in experiment["artifacts"]:
+        raise SettingError(f"{path}: {paper} has no {artifact}; it has {', '.join(experiment['artifacts'])}")
     script = artifact_files.spell_folder(paper) / f"{artifact_files.find_module(artifact)[0]}.py"
-    yield f"{path}: {artifact_files.format_label(artifact)} of {known['title']}, made by {script}"
+    yield f"{path}: {artifact_files.format_label(artifact)} of {experiment['title']}, made by {script}"
     for file, config in load_all_configurations().items():
         if paper in config["papers"]:
             yield f"\n{file}: {artifact_files.list_outputs(config, paper, artifact)[0]}"

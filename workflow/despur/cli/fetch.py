@@ -36,11 +36,11 @@ def list_missing(configfile: Path) -> list[str]:
 
 def find_kind(name: str) -> str:
     """``datasets`` or ``encoders``. Raises SettingError for a name of neither."""
-    known = {kind: list_components(kind) for kind in ("datasets", "encoders")}
-    for kind, names in known.items():
+    components = {kind: list_components(kind) for kind in ("datasets", "encoders")}
+    for kind, names in components.items():
         if name in names:
             return kind
-    raise unknown("data set or encoder", name, [*known["datasets"], *known["encoders"]])
+    raise unknown("data set or encoder", name, [*components["datasets"], *components["encoders"]])
 
 
 def list_downloads(kind: str, name: str) -> list[Download]:

@@ -51,17 +51,17 @@ def explain_retries(minutes: float) -> Iterator[str]:
     """Of the longest job, which takes so many minutes, more than a job may request: whether the profile tries it often
     enough."""
     longest, allowed = resources.load_estimates()["longest"], resources.load_retries()
-    asked = math.ceil(minutes / longest) - 1
-    if asked > 0:
+    retries = math.ceil(minutes / longest) - 1
+    if retries > 0:
         yield (
             f"No job requests more than {longest:,} minutes (workflow/resources.yaml); one of {minutes:,.0f} needs "
-            f"{asked:,} retries."
+            f"{retries:,} retries."
         )
-    if asked > allowed:
+    if retries > allowed:
         enough = math.ceil(minutes / (allowed + 1))
         yield (
             f"It CANNOT FINISH within the {allowed} retries of "
-            f"profiles/slurm: set retries there to {asked:,}, or "
+            f"profiles/slurm: set retries there to {retries:,}, or "
             "longest to "
             f"{enough:,}, where your partition gives a job so many minutes."
         )

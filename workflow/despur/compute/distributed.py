@@ -113,9 +113,9 @@ def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
     """As :func:`average`, of the gradients of these parameters."""
     if processes() == 1:
         return
-    known = [p for p in parameters if p.grad is not None]
+    trained = [p for p in parameters if p.grad is not None]
     with torch.no_grad():
-        for parameter, gradient in zip(known, average(p.grad for p in known if p.grad is not None), strict=True):
+        for parameter, gradient in zip(trained, average(p.grad for p in trained if p.grad is not None), strict=True):
             parameter.grad = gradient
 
 

@@ -75,12 +75,12 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         raise InputError(f"{split_path} has {len(split)} rows, but {path} {len(raw)}. {REMEDY}")
     meaning, classes = SPLITS[settings["split"]], CLASSES[settings["classes"]]
     raw = raw.assign(split=split)[split.isin(list(meaning))]
-    known = {float(stars): -1 for stars in range(1, 6)}
-    known |= {float(stars): y for y, own in enumerate(classes.values()) for stars in own}
+    classes_of_stars = {float(stars): -1 for stars in range(1, 6)}
+    classes_of_stars |= {float(stars): y for y, own in enumerate(classes.values()) for stars in own}
     stars = pd.to_numeric(raw["overall"], errors="coerce").astype(float)
     if stars.isna().any():
         raise metadata_tables.fault(path, raw["overall"], int(stars.isna().to_numpy().argmax()), REMEDY)
-    raw["y"] = metadata_tables.decode(path, stars, known, REMEDY)
+    raw["y"] = metadata_tables.decode(path, stars, classes_of_stars, REMEDY)
     raw = raw[raw["y"] >= 0].reset_index(drop=True)
     categories = sorted(raw["category"].unique())
     y, a = raw["y"].to_numpy(np.int64), raw["category"].map(categories.index).to_numpy()

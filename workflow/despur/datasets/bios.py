@@ -148,7 +148,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         },
     }
     if settings["features"] == "tokens":
-        known = text.vocabulary(table["text"][table["split"] == "train"], settings["words"])
-        inputs = [text.tokens(list(table["text"]), known, settings["length"])]
-        about |= {"input": "tokens", "words": known}
+        vocabulary = text.vocabulary(table["text"][table["split"] == "train"], settings["words"])
+        inputs = [text.tokens(list(table["text"]), vocabulary, settings["length"])]
+        about |= {"input": "tokens", "words": vocabulary}
     return embedding_files.dataset(folder, np.concatenate(inputs), table.drop(columns="text"), about)

@@ -93,8 +93,8 @@ def photographs(
         [table.assign(split=split) for split, table in zip(SPLITS, tables, strict=True)], ignore_index=True
     )
     y, a = (
-        embedding_files.encode_labels(joined[name].astype(str), known, name, embedding_files.list_files(files))
-        for name, known in (("class", classes), ("gender", GENDERS))
+        embedding_files.encode_labels(joined[name].astype(str), names, name, embedding_files.list_files(files))
+        for name, names in (("class", classes), ("gender", GENDERS))
     )
     about = {
         **{"classes": classes, "attributes": GENDERS, "attribute": "gender"},

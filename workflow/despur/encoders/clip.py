@@ -103,8 +103,8 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> CLIP:
     elif source:
         network = load_clip(model, checkpoint, source)
     else:
-        known = ", ".join([*open_clip.pretrained.list_pretrained_tags_by_model(model), "cloob", "random"])
-        raise SettingError(f"encoder.checkpoint={checkpoint}: of {model}, open_clip has {known}")
+        weights_there = ", ".join([*open_clip.pretrained.list_pretrained_tags_by_model(model), "cloob", "random"])
+        raise SettingError(f"encoder.checkpoint={checkpoint}: of {model}, open_clip has {weights_there}")
     return CLIP(network, open_clip.get_tokenizer(model), PIXELS | source)
 
 

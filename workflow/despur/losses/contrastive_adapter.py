@@ -37,5 +37,5 @@ def one_positive_contrast(
     """
     # -1e4 instead of -inf keeps gradients finite
     log_negatives = (negative / temperature).masked_fill(~is_negative, -1e4).logsumexp(dim=1, keepdim=True)
-    each = softplus(log_negatives - positive / temperature)
-    return (each * is_positive).sum(dim=1) / is_positive.sum(dim=1)
+    losses = softplus(log_negatives - positive / temperature)
+    return (losses * is_positive).sum(dim=1) / is_positive.sum(dim=1)

@@ -145,11 +145,11 @@ class Adv(GradientMethod):
         best, epochs_without_improvement = torch.tensor(torch.inf), 0
         for _ in range(s["discriminator_epochs"]):
             order = to_device(rng.permutation(len(z)), z.device)
-            each = [
+            losses = [
                 self.discriminator_step(z[rows], self.attribute[rows]) * len(rows)
                 for rows in order.split(s["batch_size"])
             ]
-            mean = torch.stack(each).sum() / len(z)
+            mean = torch.stack(losses).sum() / len(z)
             improved = mean < best
             best, epochs_without_improvement = (mean, 0) if improved else (best, epochs_without_improvement + 1)
             if epochs_without_improvement >= s["discriminator_patience"]:

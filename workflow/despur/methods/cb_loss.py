@@ -47,5 +47,5 @@ class CBLoss(GradientMethod):
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         logits = self.forward(batch, rng).float()
-        each = nn.functional.cross_entropy(logits, self.task.labels[batch], reduction="none")
-        return {"loss": (self.weight[batch] * each).mean(), "mean_loss": each.mean().detach()}
+        losses = nn.functional.cross_entropy(logits, self.task.labels[batch], reduction="none")
+        return {"loss": (self.weight[batch] * losses).mean(), "mean_loss": losses.mean().detach()}

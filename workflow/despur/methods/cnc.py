@@ -122,10 +122,10 @@ class CNC(KeepsHeadGradient):
         weight = to_device(
             (np.bincount(where.ravel(), minlength=len(samples)) / rows.size).astype(np.float32), z.device
         )
-        each = nn.functional.cross_entropy(
+        losses = nn.functional.cross_entropy(
             self.networks["head"](z).float(), self.task.labels[samples], reduction="none"
         )
-        cross = (weight * each).sum()
+        cross = (weight * losses).sum()
         total = s["lambda"] * similar + (1 - s["lambda"]) * cross
         if s["schedule"] == "train_finetune":
             total = cross if self.finetuning else similar

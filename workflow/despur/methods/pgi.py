@@ -42,9 +42,9 @@ def group_divergence(logits: Tensor, labels: Tensor, environment: Tensor) -> Ten
     P_c and Q_c are the mean softmax of class c in environment 0 and 1. Environment 0 is the one that stage 1 finds
     easier, so its confident predictions are the second argument (Ahmed et al. 2021). ``logits`` (B,C), ``labels`` and
     ``environment`` (B,)."""
-    each, share = group_means(logits.float().softmax(dim=1), 2 * labels + environment, 2 * logits.shape[1])
+    distributions, share = group_means(logits.float().softmax(dim=1), 2 * labels + environment, 2 * logits.shape[1])
     both = (share.view(-1, 2) > 0).all(dim=1)
-    mean = each.clamp(min=torch.finfo(torch.float32).tiny).view(-1, 2, logits.shape[1])
+    mean = distributions.clamp(min=torch.finfo(torch.float32).tiny).view(-1, 2, logits.shape[1])
     easy, hard = mean.unbind(1)
     return (both[:, None] * hard * (hard.log() - easy.log())).sum()
 

@@ -35,9 +35,9 @@ def measure_accuracies(dataset: Dataset, rows: Array, codes: Array, weights: Arr
     assert dataset.groups is not None
     y, member, class_attribute_groups = dataset.y[rows], dataset.groups[rows], dataset.class_attribute_groups
     correct = codes == 0
-    each = groups.group_accuracies(correct, member, weights)
+    accuracies = groups.group_accuracies(correct, member, weights)
     for i, (name, size) in enumerate(zip(dataset.about["groups"], member.sum(axis=0), strict=True)):
-        yield "accuracy", name, each[:, i]
+        yield "accuracy", name, accuracies[:, i]
         yield "samples", name, float(size)
     yield "worst_group_accuracy", "", groups.worst_group_accuracy(correct, member, weights)
     yield "average_accuracy", "", groups.mean(correct.astype(float), weights)
@@ -54,9 +54,9 @@ def measure_accuracies(dataset: Dataset, rows: Array, codes: Array, weights: Arr
             yield "class_worst_group_accuracy", name, worst
     yield "worst_class_accuracy", "", np.fmin.reduce(of_classes)
     yield "balanced_accuracy", "", groups.average_groups(np.stack(of_classes, axis=-1), np.ones(len(of_classes)))
-    known = dataset.a[rows] != MISSING
-    predicted = np.where(correct, y, -1)[known]
-    gaps = fairness.tpr_gaps(predicted, y[known], dataset.a[rows[known]], weights[:, known])
+    has_attribute = dataset.a[rows] != MISSING
+    predicted = np.where(correct, y, -1)[has_attribute]
+    gaps = fairness.tpr_gaps(predicted, y[has_attribute], dataset.a[rows[has_attribute]], weights[:, has_attribute])
     yield "gap", "", fairness.root_mean_square(gaps)
     yield "largest_gap", "", fairness.largest(gaps)
     if len(dataset.about["classes"]) > FEW:
@@ -98,8 +98,8 @@ def similarities(dataset: Dataset, rows: Array, z: Array, weights: Array) -> Ite
     for label, name in enumerate(dataset.about["classes"]):
         of_class = y[rows] == label
         inside, counts = rows[of_class], weights[:, of_class]
-        known = a[train[y[train] == label]]
-        majority = int(np.bincount(known).argmax()) if len(known) else MISSING
+        attributes = a[train[y[train] == label]]
+        majority = int(np.bincount(attributes).argmax()) if len(attributes) else MISSING
         released, count = alignment.released_alignment_loss(z[inside], a[inside], majority)
         pairs.append(count)
         values = (

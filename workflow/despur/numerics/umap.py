@@ -17,12 +17,12 @@ def project(
     """UMAP of ``z`` (N,d), (N,components). Defaults are those of UMAP. Seeded, so single-threaded."""
     from umap import UMAP
 
-    known = {"precomputed_knn": find_neighbors(z, neighbors, metric)} if neighbors < len(z) < SMALL else {}
+    neighbor_lists = {"precomputed_knn": find_neighbors(z, neighbors, metric)} if neighbors < len(z) < SMALL else {}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="n_jobs value|precomputed_knn")
-        return UMAP(neighbors, components, metric=metric, min_dist=min_dist, random_state=seed, **known).fit_transform(
-            z
-        )
+        return UMAP(
+            neighbors, components, metric=metric, min_dist=min_dist, random_state=seed, **neighbor_lists
+        ).fit_transform(z)
 
 
 def find_neighbors(z: Array, count: int, metric: str) -> tuple[Array, Array]:

@@ -107,7 +107,7 @@ def check_configuration(config: Mapping[str, Any]) -> None:
     """Refuse wrong names, settings and seeds anywhere in a configuration. The message names the key and the nearest
     valid name."""
     with within("config key papers"):
-        known = {name for paper in config["papers"] for name in list_method_names(paper, config)}
+        methods = {name for paper in config["papers"] for name in list_method_names(paper, config)}
     with within("config key seeds"):
         chunk_seeds(config["seeds"], 1)
     _check_datasets(config)
@@ -119,7 +119,7 @@ def check_configuration(config: Mapping[str, Any]) -> None:
         for artifact, own in changed.items():
             _check_artifact(f"config key artifacts.{paper}.{artifact}", paper, artifact, own)
     with within("config key methods"):
-        refuse_unknown("method", config.get("methods", ()), known)
+        refuse_unknown("method", config.get("methods", ()), methods)
     _check_runs(config)
 
 

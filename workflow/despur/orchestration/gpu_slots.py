@@ -145,19 +145,19 @@ def main() -> None:
         help="how many jobs share a device (default 0: a cluster has given us ours)",
     )
     parser.add_argument("command", nargs=argparse.REMAINDER)
-    asked = parser.parse_args()
-    command = asked.command
+    options = parser.parse_args()
+    command = options.command
     try:
-        if asked.gpus:
+        if options.gpus:
             devices = list_visible_gpus()
-            check_slots(asked.gpus, 1, devices)
-            command = [*start_processes(command, asked.gpus), "--device", "cuda"]
-            if asked.gpus > 1:
+            check_slots(options.gpus, 1, devices)
+            command = [*start_processes(command, options.gpus), "--device", "cuda"]
+            if options.gpus > 1:
                 os.environ.pop("DESPUR_WARM", None)  # torchrun's processes are its own
-        elif asked.jobs_per_gpu:
+        elif options.jobs_per_gpu:
             os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a command without --gpus sees no device
-        if asked.gpus and asked.jobs_per_gpu:
-            taken = take_slots(devices, asked.gpus, asked.jobs_per_gpu, locks_folder())
+        if options.gpus and options.jobs_per_gpu:
+            taken = take_slots(devices, options.gpus, options.jobs_per_gpu, locks_folder())
             os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(taken)
             for handle in taken.values():
                 os.set_inheritable(handle.fileno(), True)  # the lock lives on in the command

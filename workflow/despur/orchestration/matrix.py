@@ -21,16 +21,16 @@ def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
 
     Of several names of one run, and of several runs of one name, the first stays; a sweep of several points is no
     method."""
-    if not (asked := config.get("matrix")):
+    if not (matrix := config.get("matrix")):
         return []
-    data, seeds = resolve_canonical("datasets", asked["data"]).name, asked.get("seeds", config["seeds"])
+    data, seeds = resolve_canonical("datasets", matrix["data"]).name, matrix.get("seeds", config["seeds"])
     found: dict[tuple[str, ...], str] = {}
     for artifact_run in experiments.list_runs_of_papers(config):
         result = locate_result(artifact_run.folders[0])
         one_run = artifact_run.dataset == data and result.stage == "runs" and "~" not in result.name
         if one_run and artifact_run.folders == experiments.list_run_folders(data, result.name, seeds):
             found.setdefault(artifact_run.folders, artifact_run.paper_method)
-    for method, name in asked.get("methods", {}).items():
+    for method, name in matrix.get("methods", {}).items():
         found.setdefault(experiments.list_run_folders(data, name, seeds), method)
     methods: dict[str, tuple[str, ...]] = {}
     for folders, method in found.items():

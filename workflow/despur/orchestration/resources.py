@@ -159,9 +159,9 @@ def count_processes(result: ResultPath) -> int:
     """GPUs that a stage-1 job shares its batches out to: what the table says, where all its methods can, evenly."""
     if result.stage != "stage1":
         return 1
-    known, points = load_estimates()["processes"], result.sweep.points
-    count = min(known["gpus"].get(parse(result.dataset)[0], {}).get(find_encoder(p), 1) for p in points)
-    can = all(p.base_name in known["methods"] and p.settings["batch_size"] % count == 0 for p in points)
+    per_method, points = load_estimates()["processes"], result.sweep.points
+    count = min(per_method["gpus"].get(parse(result.dataset)[0], {}).get(find_encoder(p), 1) for p in points)
+    can = all(p.base_name in per_method["methods"] and p.settings["batch_size"] % count == 0 for p in points)
     return count if can else 1
 
 

@@ -72,8 +72,8 @@ def check_targets(
         named = {
             str(PurePath(target).with_name(PurePath(file).name)) for file in files if "{" not in PurePath(file).name
         }
-        known = {*rules, *(file for file in files if "{" not in file), *filter(is_made, named | respell(target))}
-        near = difflib.get_close_matches(target, sorted(known), n=1)
+        made_here = {*rules, *(file for file in files if "{" not in file), *filter(is_made, named | respell(target))}
+        near = difflib.get_close_matches(target, sorted(made_here), n=1)
         hint = (
             f"; did you mean {near[0]}?" if near else ". snakemake --list names the rules; docs/result_paths.md, files"
         )

@@ -15,12 +15,12 @@ def respecify(kind: str, base: str, stated: Mapping[str, Any], dataset: str = ""
     if a setting does not exist, or if nothing says which value one had."""
     settings = read_declarations(kind, base)["SETTINGS"]
     try:
-        asked = overrides(complete(kind, base, stated), called="name" in settings)
+        wanted = overrides(complete(kind, base, stated), called="name" in settings)
     except (AttributeError, KeyError, TypeError):
         raise SettingError(f"{base}: the specification is not settings by name") from None
-    (point,) = resolve(kind, join(base, asked), dataset).points
+    (point,) = resolve(kind, join(base, wanted), dataset).points
     now = overrides(point.resolved(), called="name" in settings)
-    if other := sorted(key for key in {*now, *asked} if now.get(key) != asked.get(key)):
+    if other := sorted(key for key in {*now, *wanted} if now.get(key) != wanted.get(key)):
         raise SettingError(f"{base}: the specification does not say {', '.join(other)} as this version does")
     return point
 

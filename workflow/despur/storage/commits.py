@@ -58,13 +58,13 @@ def code_at(commit: str, folder: Path) -> tuple[str, str]:
         archive = subprocess.run(["git", "archive", full, "."], cwd=PACKAGE, capture_output=True, check=True).stdout
         with tarfile.open(fileobj=io.BytesIO(archive)) as files:
             files.extractall(Path(tree) / PACKAGE.name, filter="data")
-        asked = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", CODE_OF, str(folder)],
             cwd=tree,
             capture_output=True,
             text=True,
             env={**os.environ, "PYTHONPATH": tree},
         )
-    if asked.returncode:
-        raise SettingError(f"{folder}: the code of {full} does not know it: {asked.stderr.strip().splitlines()[-1]}")
-    return full, asked.stdout.strip()
+    if process.returncode:
+        raise SettingError(f"{folder}: the code of {full} does not know it: {process.stderr.strip().splitlines()[-1]}")
+    return full, process.stdout.strip()

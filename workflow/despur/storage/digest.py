@@ -155,7 +155,7 @@ def cache_key(result: ResultPath) -> str:
     files = {_entry(stage)}.union(*(_components(point) for point in built))
     if result.stage == "evaluate":
         files |= {*list_measures().values()}
-    asked: dict[str, Any] = {
+    key_parts: dict[str, Any] = {
         "stage": result.stage,
         "dataset": [point.resolved() for point in result.datasets.points],
         "points": [point.resolved() for point in sweep.points],
@@ -163,19 +163,19 @@ def cache_key(result: ResultPath) -> str:
         "code": code_digest(*sorted(files)),
     }
     if result.stage == "data" and (raw := identify_raw(result)):
-        asked["raw"] = raw
+        key_parts["raw"] = raw
     if stage.trains and (weights := identify_weights(result, sweep.points)):
-        asked["weights"] = weights
+        key_parts["weights"] = weights
     if stage.trains and os.environ.get("DESPUR_PRECISION") == "bf16":
-        asked["precision"] = "bf16"
-    return json.dumps(asked, sort_keys=True)
+        key_parts["precision"] = "bf16"
+    return json.dumps(key_parts, sort_keys=True)
 
 
 def locate_checkpoints(result: ResultPath, precision: str) -> Path:
     """The folder of a job's checkpoints: another one where its cache key is another one. An option may state another
     precision than the environment, which the cache key knows."""
-    asked = json.loads(cache_key(result)) | {"precision": "bf16" if precision == "bf16" else ""}
-    key = json.dumps(asked, sort_keys=True)
+    key_parts = json.loads(cache_key(result)) | {"precision": "bf16" if precision == "bf16" else ""}
+    key = json.dumps(key_parts, sort_keys=True)
     return result.root / ".resume" / hashlib.sha256(key.encode()).hexdigest()[:16]
 
 

@@ -70,7 +70,7 @@ def fetch_file(download: Download, root: Path, report: Report) -> str:
     connection, a wrong checksum (the file is then not kept), and a target that is there already."""
     import pooch
 
-    known = download.checksum or load_record(root).get(download.url, "")
+    checksum = download.checksum or load_record(root).get(download.url, "")
     folder = root / PARTS
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -79,10 +79,10 @@ def fetch_file(download: Download, root: Path, report: Report) -> str:
         Path(f"{folder / download.local_name}.part").replace(output)
 
     try:
-        path = Path(pooch.retrieve(download.url, known or None, download.local_name, folder, downloader=resume))
+        path = Path(pooch.retrieve(download.url, checksum or None, download.local_name, folder, downloader=resume))
     except ValueError as error:  # pooch's word for a wrong checksum
-        raise InputError(f"{download.url}: wrong checksum, expected {known}; the download is not kept") from error
-    found = known or f"sha256:{pooch.file_hash(path)}"
+        raise InputError(f"{download.url}: wrong checksum, expected {checksum}; the download is not kept") from error
+    found = checksum or f"sha256:{pooch.file_hash(path)}"
     place_file(download, path, root)
     if not download.checksum:
         write_json(root / RECORD, {**load_record(root), download.url: found})

@@ -46,8 +46,8 @@ def list_versions() -> dict[str, str]:
 
 def processor() -> str:
     """The processor's name; its family where the system does not say more."""
-    known = Path("/proc/cpuinfo")
-    lines = known.read_text().splitlines() if known.exists() else []
+    file = Path("/proc/cpuinfo")
+    lines = file.read_text().splitlines() if file.exists() else []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(names, platform.processor() or platform.machine())
 

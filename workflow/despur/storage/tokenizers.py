@@ -54,15 +54,15 @@ def load_tokenizer(vocabulary: str) -> Any:
     """A tokenizer of transformers. Raises InputError for files that are missing or hold something else."""
     import transformers
 
-    known = VOCABULARIES[vocabulary]
-    path = [fetch([f"{known.folder}/{file}"], known.url) for file in known.files][-1]
+    tokenizer_files = VOCABULARIES[vocabulary]
+    path = [fetch([f"{tokenizer_files.folder}/{file}"], tokenizer_files.url) for file in tokenizer_files.files][-1]
     text = path.read_text(encoding="utf-8")
-    if not text.startswith(known.start) or not all(token in text for token in known.needs):
-        raise InputError(f"{path} is not the vocabulary {vocabulary}. {remedy(path, known.url)}")
+    if not text.startswith(tokenizer_files.start) or not all(token in text for token in tokenizer_files.needs):
+        raise InputError(f"{path} is not the vocabulary {vocabulary}. {remedy(path, tokenizer_files.url)}")
     try:
-        return getattr(transformers, known.tokenizer).from_pretrained(str(path.parent), local_files_only=True)
+        return getattr(transformers, tokenizer_files.tokenizer).from_pretrained(str(path.parent), local_files_only=True)
     except Exception as error:  # tokenizers has errors of its own
-        raise InputError(f"{path} cannot be read ({error}). {remedy(path, known.url)}") from error
+        raise InputError(f"{path} cannot be read ({error}). {remedy(path, tokenizer_files.url)}") from error
 
 
 def tokenize(texts: list[str], length: int, vocabulary: str = "bert") -> Lazy:

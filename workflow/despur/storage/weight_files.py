@@ -52,12 +52,12 @@ def read_note(file: Path) -> dict[str, Any]:
     """What is known of a file: its checksum ``sha256``, and the one that it had when it was ``downloaded``. The file is
     read only where its size, time or place on the disk are others than when it was last read; the note beside it says
     so."""
-    place, known = note_file(file), file.stat()
+    place, status = note_file(file), file.stat()
     try:
         note = json.loads(place.read_text()) if place.exists() else {}
     except ValueError:
         note = {}
-    state = [known.st_size, known.st_mtime_ns, known.st_ino]
+    state = [status.st_size, status.st_mtime_ns, status.st_ino]
     if note.get("state") != state:
         note |= {"state": state, "sha256": raw_files.sha256(file)}
         write_note(place, note)

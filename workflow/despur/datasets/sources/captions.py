@@ -43,9 +43,9 @@ def captioned_scenes(originals: Array, count: int, skew: float, named: float) ->
     The same for every seed of a run. Returns uint8 (N,40,40,3) and N captions.
     """
     scans, rng = load_digits(), derive_generator("captions/scenes")
-    known = np.unique(originals)
-    digit = scans.target[known]
-    drawn = np.concatenate([np.resize(rng.permutation(known[digit == d]), count) for d in np.unique(digit)])
+    distinct = np.unique(originals)
+    digit = scans.target[distinct]
+    drawn = np.concatenate([np.resize(rng.permutation(distinct[digit == d]), count) for d in np.unique(digit)])
     digits = scans.target[drawn]
     a = backgrounds(rng, digits, skew)
     ink, mask = scenes.render_digits(rng, scans.images[drawn], SIDE)

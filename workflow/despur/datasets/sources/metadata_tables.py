@@ -84,8 +84,8 @@ def decode(path: Path, column: pd.Series, meaning: Mapping[Any, Any], remedy: st
     """What the codes of a column mean, (N,). Raises InputError for the first one that means nothing."""
     wrong = np.flatnonzero(~column.isin(list(meaning)))
     if len(wrong):
-        known = ", ".join(f"{code} ({name})" for code, name in meaning.items())
-        raise fault(path, column, int(wrong[0]), f"known: {known}. {remedy}")
+        choices = ", ".join(f"{code} ({name})" for code, name in meaning.items())
+        raise fault(path, column, int(wrong[0]), f"known: {choices}. {remedy}")
     return column.map(meaning).to_numpy()
 
 

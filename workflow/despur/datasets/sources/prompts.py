@@ -106,8 +106,8 @@ def fill(template: str, **words: str) -> str:
 
 def names(about: Mapping[str, Any]) -> list[list[str]]:
     """What each class is called: one or more words."""
-    known = PROMPTS.get(about["dataset"], DEFAULT)
-    better, several = known.get("names", {}), known.get("several")
+    prompts = PROMPTS.get(about["dataset"], DEFAULT)
+    better, several = prompts.get("names", {}), prompts.get("several")
     called = [better.get(name, name) for name in about.get("class_words", about["classes"])]
     return [name.split(several) if several else [name] for name in called]
 
@@ -117,8 +117,10 @@ def class_prompts(about: Mapping[str, Any], family: str = "class") -> list[list[
 
     ``family``: "class", or a foundation model with templates of its own ("cloob"), where it has one.
     """
-    known = PROMPTS.get(about["dataset"], DEFAULT)
-    return [[fill(known.get(family, known["class"]), **{"class": word}) for word in words] for words in names(about)]
+    prompts = PROMPTS.get(about["dataset"], DEFAULT)
+    return [
+        [fill(prompts.get(family, prompts["class"]), **{"class": word}) for word in words] for words in names(about)
+    ]
 
 
 def group_prompts(about: Mapping[str, Any]) -> list[list[str]]:

@@ -55,8 +55,8 @@ def unpack_card(about: dict[str, Any], train: list[int], splits: Mapping[str, An
         [np.zeros((len(y), len(about["groups"])), bool)],
     )
     for split, own in splits.items():
-        known = {name: decode(own[name]).astype(int) for name in ("y", "a")}
-        tables.append(pd.DataFrame({"split": split, **known, "original": decode_ids(own["original"])}))
+        labels = {name: decode(own[name]).astype(int) for name in ("y", "a")}
+        tables.append(pd.DataFrame({"split": split, **labels, "original": decode_ids(own["original"])}))
         groups += [decode(own["groups"])] if "groups" in own else []
     ids = np.concatenate([own["original"].to_numpy() for own in tables[1:]])
     tables[0]["original"] = np.zeros(len(y), ids.dtype)  # not known of training samples; ids keep their type

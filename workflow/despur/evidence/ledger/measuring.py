@@ -38,8 +38,8 @@ def measure(
     values = {name: by_key(metrics[metrics["selection"] == name])["value"].to_dict() for name in ("best", "last")}
     if not values["best"]:
         raise InputError(f"metrics.csv has no rows of {run.key}: evaluate it anew")
-    known = {name: array.astype(np.float32) for name, array in outputs.items()}
-    predictions = [] if withheld else list(predict(dataset, run, known))
+    arrays = {name: array.astype(np.float32) for name, array in outputs.items()}
+    predictions = [] if withheld else list(predict(dataset, run, arrays))
     followed = compute_from_predictions(dataset, predictions)
     if wrong := list_differences(followed, values["best"]):
         raise InputError(f"metrics.csv is not of the outputs beside it: {run.key} {wrong[0]}: evaluate it anew")

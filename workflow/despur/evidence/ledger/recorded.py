@@ -52,8 +52,8 @@ def resample_predictions(card: Path, name: str, predictions: dict[Key, Array]) -
     """Values (R,) of every metric that is a function of predictions; ``name``: of the data set, without settings."""
     dataset, resampled = load_card(card), {}
     for (split, metric, group), codes in predictions.items():
-        known = Prediction(split, metric, group, codes)
-        for own, label, values in score(dataset, known, draw_weights(card, split, name)):
+        prediction = Prediction(split, metric, group, codes)
+        for own, label, values in score(dataset, prediction, draw_weights(card, split, name)):
             if len(each := np.atleast_1d(values)) > 1:
                 resampled[split, own, label] = each[1:].astype(np.float32)
     return resampled

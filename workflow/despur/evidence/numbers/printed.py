@@ -56,10 +56,13 @@ def is_same(own: Any, printed: Any) -> bool:
 def has_same_settings(printed: Any, data: str) -> bool:
     """Whether every point of a data set has the settings that identify a printed number (``p_corr=0.995``)."""
     sweep = resolve("datasets", data)
-    known = read_declarations("datasets", sweep.base_name)["SETTINGS"]
+    settings = read_declarations("datasets", sweep.base_name)["SETTINGS"]
     pairs = parse_settings(printed).items()
     return all(
-        p.settings[key] == known[key].parse(key, value) for key, value in pairs if key in known for p in sweep.points
+        p.settings[key] == settings[key].parse(key, value)
+        for key, value in pairs
+        if key in settings
+        for p in sweep.points
     )
 
 

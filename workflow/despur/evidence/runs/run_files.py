@@ -108,10 +108,10 @@ def count_test_originals(artifact_runs: Sequence[ArtifactRun], used: Mapping[str
     if not runs.keys() >= set(used.items()):
         return None
     try:
-        known = [load_labels(runs[pair]) for pair in used.items()]
+        datasets = [load_labels(runs[pair]) for pair in used.items()]
     except NotRun:
         return None
-    return sum(dataset.table["original"].iloc[dataset.rows("test")].nunique() for dataset in known)
+    return sum(dataset.table["original"].iloc[dataset.rows("test")].nunique() for dataset in datasets)
 
 
 def is_record(source: str) -> bool:

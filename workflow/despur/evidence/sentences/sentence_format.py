@@ -85,12 +85,12 @@ class Sentence:
     def list_datasets(self, source: Source) -> list[list[str]]:
         """The data sets of each value: one, or of a mean over data sets those that it names; ``every``: on which the
         method was run."""
-        asked = self.formula.get("mean", {}).get("dataset")
-        if asked is None:
+        datasets_of_mean = self.formula.get("mean", {}).get("dataset")
+        if datasets_of_mean is None:
             return [[name] for name in self.datasets]
         at = {"method": self.number.method}
         run = [name for name in self.datasets if len(source.rows(source.metrics, {**at, "dataset": name}))]
-        return [(run if asked == "every" else asked) or self.datasets]
+        return [(run if datasets_of_mean == "every" else datasets_of_mean) or self.datasets]
 
 
 def read_sentence(number: Any, about: Mapping[str, Any], rounding: float) -> Sentence:

@@ -105,8 +105,8 @@ class Contrast:
     @property
     def has_interval(self) -> Array:
         """Whether seeds, test data or points say how much the estimate may vary, (...)."""
-        known = self.counted or self.points > 0
-        return np.asarray(known | (self.seed_variance + self.test_variance > ROUNDING))
+        is_varied = self.counted or self.points > 0
+        return np.asarray(is_varied | (self.seed_variance + self.test_variance > ROUNDING))
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ def count_up(ordered: Array) -> Array:
 def adjust(p_values: Array, of_ordered: Callable[[Array], Array]) -> Array:
     """What ``of_ordered`` makes of the known p values in rising order, at most 1, in the order given."""
     values = np.asarray(p_values, float)
-    known = np.flatnonzero(~np.isnan(values))
-    order = known[np.argsort(values[known], kind="stable")]
+    places = np.flatnonzero(~np.isnan(values))
+    order = places[np.argsort(values[places], kind="stable")]
     adjusted = np.full(len(values), np.nan)
     adjusted[order] = np.minimum(of_ordered(values[order]), 1.0) if len(order) else []
     return adjusted

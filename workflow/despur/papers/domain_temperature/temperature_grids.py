@@ -31,9 +31,11 @@ def compare_grids(reported: Mapping[int, pd.DataFrame], runs: pd.DataFrame, comp
 
 def settings_not_printed(printed: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Rows, without a number, for the settings of ours that are not in the paper's grid."""
-    known = {(float(s["tau_alpha"]), float(s["tau_beta"])) for s in map(parse_settings, printed["setting"])}
+    printed_points = {(float(s["tau_alpha"]), float(s["tau_beta"])) for s in map(parse_settings, printed["setting"])}
     ours = runs[[*GRID]].drop_duplicates().itertuples(index=False)
-    extra = [f"sigma=50;label_fraction=0.01;tau_alpha={a:g};tau_beta={b:g}" for a, b in ours if (a, b) not in known]
+    extra = [
+        f"sigma=50;label_fraction=0.01;tau_alpha={a:g};tau_beta={b:g}" for a, b in ours if (a, b) not in printed_points
+    ]
     return printed.iloc[[0] * len(extra)].assign(setting=extra, mean=float("nan"), note="")
 
 

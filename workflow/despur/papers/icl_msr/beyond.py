@@ -43,8 +43,8 @@ def load_saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     table = load_runs(artifact_runs, read_saliency)
     if not len(table):
         return pd.DataFrame(columns=[*RUN, "inside", "uniform", "samples"])
-    known = table.dropna(subset=["inside"])
-    weighed = known.assign(**{name: known[name] * known["samples"] for name in ("inside", "uniform")})
+    measured = table.dropna(subset=["inside"])
+    weighed = measured.assign(**{name: measured[name] * measured["samples"] for name in ("inside", "uniform")})
     sums = weighed.groupby(RUN, sort=False)[["inside", "uniform", "samples"]].sum().reset_index()
     return sums.assign(inside=sums["inside"] / sums["samples"], uniform=sums["uniform"] / sums["samples"])
 

@@ -122,13 +122,13 @@ def sum_by_stage(jobs: Iterable[Job]) -> list[dict[str, Any]]:
 def sum_jobs(jobs: Collection[Job]) -> dict[str, Any]:
     """Jobs, seconds of wall time, jobs taken from the cache; of what trains and infers: own seconds, largest memory
     (MB), devices."""
-    known = [found for job in jobs if job.stage in HEAVY and (found := read_about(job.folder))]
+    abouts = [found for job in jobs if job.stage in HEAVY and (found := read_about(job.folder))]
     return {
         "jobs": len(jobs),
         "seconds": sum(job.seconds for job in jobs),
-        "own_seconds": sum(found["seconds"] for found in known) if known else None,
-        "peak_memory_mb": max((found["peak_memory_mb"] for found in known), default=None),
-        "devices": ", ".join(sorted({found["device"] for found in known if "device" in found})),
+        "own_seconds": sum(found["seconds"] for found in abouts) if abouts else None,
+        "peak_memory_mb": max((found["peak_memory_mb"] for found in abouts), default=None),
+        "devices": ", ".join(sorted({found["device"] for found in abouts if "device" in found})),
         "cached": sum(job.cached for job in jobs),
     }
 

@@ -42,10 +42,10 @@ def insert_report(text: str, report: str) -> str:
 def report_paper(paper: str, records: list[JudgedRecord]) -> str:
     """A line for each method and data set of a paper: seeds, and accuracies on its test splits, means over seeds (and
     deviations). Below them the hours that were spent, and the choices that were tried."""
-    known = load_experiments(paper)["datasets"]
+    datasets = load_experiments(paper)["datasets"]
     groups: dict[tuple[str, str], dict[int, JudgedRecord]] = {}
     for each in records:
-        if not each.reason and parse(each.record.content["dataset"])[0] in known:
+        if not each.reason and parse(each.record.content["dataset"])[0] in datasets:
             data, method, seed = each.key.split("/")
             data = re.sub(rf"\+draw={seed[1:]}(?=\+|$)", "", data)  # a draw of its own, as draw=seed says
             groups.setdefault((data, method), {})[each.record.content["seed"]] = each

@@ -17,11 +17,11 @@ def is_at_chance(source: Source, method: str, seeds: Sequence[int]) -> bool:
     """Whether the mean over classes of a method's accuracy is not above 1 / classes, that of any constant prediction:
     by the lower bound of a contrast; by the estimate where there is no bound, or from fewer seeds than decide. A
     method without a classifier is not at chance."""
-    asked = {**DEFAULTS, "method": method, "metric": "class_average_accuracy"}
-    classes = source.levels("group", {key: value for key, value in asked.items() if key != "group"})
+    measurement = {**DEFAULTS, "method": method, "metric": "class_average_accuracy"}
+    classes = source.levels("group", {key: value for key, value in measurement.items() if key != "group"})
     if not classes:
         return False
-    each = [source.value({**asked, "group": name}).loc[list(seeds)].to_numpy(float) for name in classes]
+    each = [source.value({**measurement, "group": name}).loc[list(seeds)].to_numpy(float) for name in classes]
     above = np.nanmean(each, axis=0) - 1 / len(classes)  # a bootstrap sample may lack a class
     contrast = Contrast(above[:, 0], above[:, 1:])
     return not (contrast.holds() if contrast.decides and contrast.has_interval else contrast.estimate > 0)
