@@ -5,15 +5,12 @@ from collections.abc import Iterator
 from despur.cli.rows import Row
 from despur.orchestration import experiments
 from despur.specs.declarations import list_components, summarize
-from despur.specs.settings import SettingError
 
 KINDS = ("methods", "datasets", "encoders", "inference", "papers", "claims")
 
 
 def list_kind(kind: str) -> Iterator[str]:
     """what there is: methods, datasets, encoders, inference, papers or claims"""
-    if kind in ("papers", "claims") and not experiments.list_papers():
-        raise SettingError(f"{experiments.PAPERS} has no papers: run despur in a checkout of the project")
     if kind == "papers":
         for paper in experiments.list_papers():
             title = experiments.load_experiments(paper)["title"]
