@@ -57,7 +57,14 @@ def made(name, values, asked="s0", key="lambda", **settings):
         )
     ]
     pd.DataFrame(rows).to_csv(folder / "metrics.csv", index=False)
+    write_history(folder, "val_worst_group_accuracy", "val_average_accuracy")
     return folder
+
+
+def write_history(folder, *scores):
+    """What a training wrote: its loss, and validation scores, by the first of which it chose the best step."""
+    rows = [{"dataset": "colored_digits", "method": "erm", "seed": 0, "name": name} for name in ("loss", *scores)]
+    pd.DataFrame(rows).assign(epoch=1, step=1, value=0.5).to_csv(folder / "history.csv", index=False)
 
 
 def test_a_run_shows_mean_and_std_of_validation_and_of_what_tables_show():
@@ -67,6 +74,31 @@ def test_a_run_shows_mean_and_std_of_validation_and_of_what_tables_show():
         ["metric", *("val,", "best", "step"), *("test,", "best", "step"), *("test,", "last", "step")],
         ["gap", "0.8", "(0.14)", "0.2", "(0.14)", "9", "(0)"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("scores", "words", "criteria"),
+    [
+        (["val_log_likelihood", "val_average_accuracy"], "by log_likelihood of the split val", ["log_likelihood"]),
+        ([], "the last", ["last"]),
+        (None, "by what results/runs/colored_digits/erm/s0/history.csv, which is not there, would say", None),
+    ],
+)
+def test_what_chose_the_best_step_is_said_as_the_training_wrote_it(scores, words, criteria):
+    folder = made("erm", {None: {0: 0.1}})
+    if scores is None:
+        (folder / "history.csv").unlink()
+    else:
+        write_history(folder, *scores)
+    head = next(show_runs([folder]))
+    assert f"Best step: {words}" in head and head.values["best_step_by"] == (criteria or head.values["best_step_by"])
+
+
+def test_json_names_splits_and_what_selects_step_and_point():
+    (run,) = json.loads(format_json(show_runs([made("erm", {None: {0: 0.1}})])))["runs"]
+    assert run["splits"] == {"validation": "val", "best": "test", "last": "test"}
+    assert (run["best_step_by"], run["best_point_by"]) == (["worst_group_accuracy"], "worst_group_accuracy")
+    assert run["folders"] == ["results/runs/colored_digits/erm/s0"]
 
 
 def test_groups_are_shown_where_they_are_asked_for():
@@ -109,7 +141,9 @@ def test_test_data_never_choose_a_point(sweep):
     table = pd.read_csv(sweep / "metrics.csv", keep_default_na=False)
     table.loc[table["split"] == "test", "value"] = 1.0
     table.to_csv(sweep / "metrics.csv", index=False)
-    assert [line.values["point"] for line in show_runs([sweep]) if isinstance(line, Row)] == [
+    assert [
+        line.values["point"] for line in show_runs([sweep]) if isinstance(line, Row) and line.table == "points"
+    ] == [
         "lambda=2",
         "lambda=0.5",
         "lambda=1",
@@ -123,7 +157,7 @@ def test_of_equal_points_the_average_on_validation_data_decides(sweep):
     table.loc[(table["split"] == "val"), "value"] = 0.5
     averages = table[table["metric"] == "gap"].assign(metric="average_accuracy", value=table["lambda"] % 2)
     pd.concat([table, averages]).to_csv(sweep / "metrics.csv", index=False)
-    points = [line.values["point"] for line in show_runs([sweep]) if isinstance(line, Row)]
+    points = [line.values["point"] for line in show_runs([sweep]) if isinstance(line, Row) and line.table == "points"]
     assert points == ["lambda=1", "lambda=0.5", "lambda=2"]
 
 
@@ -141,7 +175,8 @@ def test_what_a_run_shows_is_json_for_programs(sweep):
     assert table[0]["last"] == 9 and table[0]["seeds"] == 2
     assert table[1]["last"] is None  # JSON has no NaN
     points = json.loads(format_json(show_runs([sweep])))["points"]
-    assert points[0] == {"point": "lambda=2", "rank": 1, "gap validation": 0.95, "gap best": 0.05}
+    measured = {"point": "lambda=2", "rank": 1, "gap validation": 0.95, "gap best": 0.05}
+    assert points[0] == measured | {"run": "results/runs/colored_digits/erm+lambda=0.5~1~2"}
 
 
 def test_what_has_no_metrics_is_refused():
@@ -234,6 +269,9 @@ def test_runs_differ_in_the_metrics_of_their_headline_split():
     write_json(Path("results/data/colored_digits/about.json"), {"colored_digits": {"headline": "train"}})
     title, last = said(show_difference(*folders)).splitlines()[-2:]
     assert title.startswith("train, best step") and last.split() == ["gap", "9", "9", "+0"]
+    assert {
+        (row["split"], row["selection"]) for row in json.loads(format_json(show_difference(*folders)))["metrics"]
+    } == {("train", "best")}
 
 
 @pytest.mark.parametrize("name", ["metrics.csv", "about.json"])

@@ -60,7 +60,8 @@ def list_changes(
         raise SettingError(
             f"no metrics compared: {sizes}; choose a result of a single point, or look at each: despur show"
         )
-    title = f"{' | '.join(dict.fromkeys(splits))}, best step: mean (std) over seeds"
+    measured = {"split": " | ".join(dict.fromkeys(splits)), "selection": "best"}
+    title = f"{measured['split']}, best step: mean (std) over seeds"
     for one, other in pairs:
         yield "\n" + " | ".join(name for name in dict.fromkeys((one, other)) if name)
         yield f"{title:<48}{'first':>24}{'second':>24}{'change':>12}"
@@ -73,7 +74,7 @@ def list_changes(
                 change = right.mean() - left.mean()
                 text = f"{metric:<48}{format_spread(left):>24}{format_spread(right):>24}{change:>+12.3g}"
                 means = {"first": left.mean(), "second": right.mean(), "change": change}
-                yield Row(text, "metrics", first_point=one, second_point=other, metric=metric, **means)
+                yield Row(text, "metrics", first_point=one, second_point=other, metric=metric, **measured, **means)
 
 
 def list_settings(points: Iterable[dict[str, Any]]) -> dict[str, str]:

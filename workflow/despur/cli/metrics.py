@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError, spell
 from despur.storage.finished_runs import read_metrics
-from despur.storage.reading import InputError, read_json
+from despur.storage.reading import InputError, read_json, reading
 
 if TYPE_CHECKING:
     import pandas as pd
 
+SCORE = "val_"  # begins the names of validation scores in history.csv
+
 
 @dataclass(frozen=True)
 class Roles:
-    """What a data set's splits are for, and the metric by which its validation split selects a step."""
+    """What a data set's splits are for, and the metric by which its validation split selects a setting."""
 
     selecting: str = "val"
     headline: str = "test"  # whose metrics stand in tables
@@ -42,6 +44,20 @@ def find_roles(path: Path) -> Roles:
     about: dict[str, str] = next((about for about in abouts.values() if "headline" in about), {})
     names = {"selecting": "select", "headline": "headline", "metric": "selection"}
     return Roles(**{field: about[name] for field, name in names.items() if name in about})
+
+
+def find_criteria(path: Path) -> set[str]:
+    """What chose the best steps of a finished run: by its history.csv, the first score of each training; ``last``,
+    where nothing is scored."""
+    import pandas as pd
+
+    file = locate_result(path).folder / "history.csv"
+    if not file.exists():
+        return {f"what {file}, which is not there, would say"}
+    with reading(file):
+        history = pd.read_csv(file)
+    scores = history[history["name"].str.startswith(SCORE)].drop_duplicates(["dataset", "method", "seed"])
+    return {name.removeprefix(SCORE) for name in scores["name"]} or {"last"}
 
 
 def load_points(path: Path) -> "pd.DataFrame":

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from despur.cli.metrics import Roles, find_roles, format_seeds, format_spread, load_shown
+from despur.cli.metrics import Roles, find_criteria, find_roles, format_seeds, format_spread, load_shown
 from despur.cli.rows import Row
 from despur.specs.paths import locate_result
 from despur.storage.group_warnings import load_warnings
@@ -23,8 +23,11 @@ def show_runs(paths: Sequence[Path], groups: bool = False) -> Iterator[str]:
     seeds_of_run: dict[Path, list[Path]] = {}
     for path in paths:
         seeds_of_run.setdefault(locate_result(path).folder.parent, []).append(path)
-    for folders in seeds_of_run.values():
-        yield from show_seeds(folders, groups)
+    for run, folders in seeds_of_run.items():
+        for line in show_seeds(folders, groups):
+            if isinstance(line, Row):
+                line.values["run"] = str(run)
+            yield line
 
 
 def show_seeds(paths: Sequence[Path], groups: bool) -> Iterator[str]:
@@ -33,10 +36,11 @@ def show_seeds(paths: Sequence[Path], groups: bool) -> Iterator[str]:
 
     table, roles = pd.concat([load_shown(path) for path in paths]), find_roles(paths[0])
     table = table.drop_duplicates([name for name in table if name != "value"])  # s0 and s0-2 may both be there
-    yield (
-        f"{', '.join(str(locate_result(path).folder) for path in paths)}: {format_seeds(table['seed'].unique())}; "
-        f"mean (std) over seeds, shares from 0 to 1. Best step: by {roles.metric} of the split {roles.selecting}"
-    )
+    folders, seeds = [str(locate_result(path).folder) for path in paths], format_seeds(table["seed"].unique())
+    criteria = sorted(set().union(*map(find_criteria, paths)))
+    chosen = "the last" if criteria == ["last"] else f"by {', '.join(criteria)} of the split {roles.selecting}"
+    text = f"{', '.join(folders)}: {seeds}; mean (std) over seeds, shares from 0 to 1. Best step: {chosen}"
+    yield Row(text, "runs", folders=folders, splits=roles.splits, best_step_by=criteria, best_point_by=roles.metric)
     for data, seed, warning in (each for path in paths for each in load_warnings(locate_result(path))):
         yield Row(f"warning: {data}, seed {seed}: {warning}", "warnings", dataset=data, seed=seed, warning=warning)
     points = table["point"].unique()
