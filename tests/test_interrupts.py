@@ -1,4 +1,5 @@
-"""Ctrl-C, a real signal, while a command imports (while it works: training/test_resume.py); threads of a command."""
+"""Ctrl-C, a real signal, or too little memory while a command imports (while it works: training/test_resume.py);
+threads of a command."""
 
 import os
 import re
@@ -14,8 +15,10 @@ from despur.storage.interrupts import MODULES
 
 DESPUR = [str(Path(sys.executable).parent / "despur"), "list", "methods"]
 EVALUATE = [sys.executable, "-m", "despur.evaluate", "results/runs/colored_digits/erm/s0"]
+TABLE = [sys.executable, "-m", "despur.papers.cnc.tables", "--help"]
 PROGRAM = [sys.executable, "-c", "import despur"]
-# Python imports it when it starts. The process is interrupted when it looks for the module INTERRUPTED.
+# Python imports it when it starts. When it looks for the module INTERRUPTED, the process is interrupted, or FAULT is
+# raised.
 HOOK = """
 import os, signal, sys
 
@@ -23,13 +26,15 @@ class Interrupt:
     def find_spec(self, name, path=None, target=None):
         if name == os.environ["INTERRUPTED"]:
             sys.meta_path.remove(self)
+            if "FAULT" in os.environ:
+                exec(os.environ["FAULT"])
             os.kill(os.getpid(), signal.SIGINT)
 
 sys.meta_path.insert(0, Interrupt())
 """
 
 
-def interrupt_import(folder, command, module, ignored=False):
+def interrupt_import(folder, command, module, ignored=False, **fault):
     """Exit status of a command and its lines of error, where it is interrupted when it is about to import a module."""
     (folder / "sitecustomize.py").write_text(HOOK)
     paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -38,7 +43,7 @@ def interrupt_import(folder, command, module, ignored=False):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths), "INTERRUPTED": module},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths), "INTERRUPTED": module} | fault,
         preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if ignored else None,
     )
     return done.returncode, done.stderr.splitlines()
@@ -50,6 +55,36 @@ def interrupt_import(folder, command, module, ignored=False):
 )
 def test_a_command_that_is_interrupted_while_it_imports_says_so_in_one_line(command, module, tmp_path):
     assert interrupt_import(tmp_path, command, module) == (130, ["stopped"])
+
+
+def test_a_table_that_is_interrupted_while_it_imports_says_so_in_one_line(tmp_path):
+    assert interrupt_import(tmp_path, TABLE, "pandas._libs") == (-signal.SIGINT, ["stopped"])
+
+
+MAPPED = "x.so: failed to map segment from shared object"
+
+
+@pytest.mark.parametrize("command", [DESPUR, EVALUATE, TABLE], ids=["despur", "stage", "table"])
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("raise MemoryError", "error: not enough memory (of this process). Run"),
+        (f"raise ImportError({MAPPED!r})", f"error: not enough memory ({MAPPED}). Run"),
+        (
+            f"raise ImportError('numpy cannot be loaded') from OSError({MAPPED!r})",
+            f"error: not enough memory ({MAPPED})",
+        ),
+        ("raise OSError(24, 'Too many open files')", "error: Too many open files. Run it again where more"),
+    ],
+)
+def test_a_command_that_has_too_little_to_import_says_so_in_one_line(command, fault, said, tmp_path):
+    code, (line,) = interrupt_import(tmp_path, command, "pandas._libs" if command != DESPUR else "yaml", FAULT=fault)
+    assert code == 1 and line.startswith(said)
+
+
+def test_another_error_of_an_import_keeps_its_traceback(tmp_path):
+    code, lines = interrupt_import(tmp_path, EVALUATE, "pandas._libs", FAULT="raise ImportError('broken')")
+    assert code == 1 and lines[0].startswith("Traceback") and lines[-1] == "ImportError: broken"
 
 
 def test_a_command_in_the_background_goes_on(tmp_path):

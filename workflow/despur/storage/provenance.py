@@ -2,7 +2,6 @@
 memory."""
 
 import argparse
-import errno
 import importlib.metadata
 import json
 import platform
@@ -20,7 +19,7 @@ from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError
 from despur.storage import checksums, commits
 from despur.storage.digest import cache_key, revisions
-from despur.storage.interrupts import interrupt_work
+from despur.storage.interrupts import explain_shortage, interrupt_work
 from despur.storage.store import InputError, write_json
 
 PACKAGES = ("torch", "torchvision", "numpy", "pandas", "scikit-learn", "umap-learn", "snakemake")
@@ -33,9 +32,6 @@ GPU_GONE = (
     "unspecified launch failure|launch timed out|unknown error|ECC|busy or unavailable|no CUDA-capable device|"
     "fallen off|system not yet initialized|hardware|NOT_INITIALIZED|ALLOC_FAILED"
 )
-
-# What torch and other libraries say where the machine has no more memory.
-NO_MEMORY = "can't allocate memory|cannot allocate memory|Cannot allocate memory|bad_alloc|out of memory"
 
 
 def list_versions() -> dict[str, str]:
@@ -96,16 +92,6 @@ def explain_gpu_failure(error: Exception) -> str:
         return f"{why}. {again(' with fewer jobs for each GPU (jobs_per_gpu) or on a larger one')}"
     if first.startswith(("CUDA error", "cuDNN error")) and re.search(GPU_GONE, first):
         return f"{first}. {again('')}"
-    return ""
-
-
-def explain_shortage(error: Exception) -> str:
-    """What the machine did not give, and what to do: memory, or files open at once. Nothing for other errors."""
-    first = str(error).partition("\n")[0]
-    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM or re.search(NO_MEMORY, first):
-        return f"not enough memory ({first or 'of this process'}). Run it again with more: it goes on where it was"
-    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-        return f"{error.strerror}. Run it again where more may be open (ulimit -n): it goes on where it was"
     return ""
 
 
