@@ -7,15 +7,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.evidence.claims.judging import format_claims, judge_claims
 from despur.evidence.numbers.tables import compare, format_spread, format_table
 from despur.evidence.numbers.verdicts import COLUMNS as JUDGED
 from despur.evidence.numbers.verdicts import judge_count
 from despur.evidence.runs.run_files import load_labels
-from despur.evidence.sentences.judging import format_sentences, judge_sentences
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters.merged_tables import load_metrics_of_all_samples, load_runs
 from despur.papers.adapters.sentence_metrics import load_sentence_metrics
+from despur.reporting.judged_tables import write_claims, write_prose
 from despur.reporting.tables import WriteArtifact, main, write_table
 from despur.specs.paths import locate_result
 from despur.storage.store import Array, Dataset, InputError
@@ -154,12 +153,6 @@ def write_table_6(artifact_runs: list[ArtifactRun], output: Path) -> None:
     write_numbers(output, compare_printed(reported, metrics))
 
 
-def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
-    """Every number that a sentence states."""
-    table = judge_sentences("adapters", load_sentence_metrics(artifact_runs))
-    write_table(output, table, format_sentences(table))
-
-
 def load_claim_metrics(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The metrics and resamples that claims use. Claims about Figure 5 use only zero-shot classification of Table 3
     (merged_tables.add_zero_shot)."""
@@ -171,18 +164,12 @@ def load_claim_metrics(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, 
     return metrics, resamples
 
 
-def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
-    """The paper's claims, with their evidence and verdicts."""
-    table = judge_claims(PAPER / "claims.yaml", artifact_runs, load_claim_metrics)
-    write_table(output, table, format_claims(table))
-
-
 ARTIFACTS: dict[str, WriteArtifact] = {
     **{name: partial(write_accuracies, name) for name in ("table_1", "table_3", "table_4", "table_5")},
     "table_2": write_table_2,
     "table_6": write_table_6,
-    "prose": write_prose,
-    "claims": write_claims,
+    "prose": partial(write_prose, "adapters", load_sentence_metrics),
+    "claims": partial(write_claims, "adapters", load_claim_metrics),
 }
 
 if __name__ == "__main__":

@@ -6,12 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from despur.evidence.claims.judging import format_claims, judge_claims
 from despur.evidence.numbers.printed import parse_settings, weighted_averages
 from despur.evidence.numbers.tables import COLUMNS, compare, format_table
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.runs.run_files import load_abouts
-from despur.evidence.sentences.judging import format_number, format_sentences, judge_sentences
+from despur.evidence.sentences.judging import format_number
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.cnc.clustering import write_table_clustering
@@ -19,6 +18,7 @@ from despur.papers.cnc.hours import load_with_hours
 from despur.papers.cnc.hyperparameters import write_table_a7_a11
 from despur.papers.cnc.printed_rows import compare_statistic, printed_row
 from despur.papers.cnc.sentence_metrics import load_sentence_metrics
+from despur.reporting.judged_tables import write_claims, write_prose
 from despur.reporting.tables import WriteArtifact, main, write_table
 from despur.specs.paths import locate_result
 from despur.storage.store import load_dataset
@@ -104,18 +104,6 @@ def measure_cost(artifact_run: ArtifactRun) -> dict[str, Any]:
     }
 
 
-def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
-    """Every number that a sentence states."""
-    table = judge_sentences("cnc", load_sentence_metrics(artifact_runs))
-    write_table(output, table, format_sentences(table))
-
-
-def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
-    """The paper's claims, with their evidence and verdicts."""
-    table = judge_claims(PAPER / "claims.yaml", artifact_runs, load_with_hours)
-    write_table(output, table, format_claims(table))
-
-
 ARTIFACTS: dict[str, WriteArtifact] = {
     "table_1": partial(write_accuracies, "table_1"),
     "table_a1": partial(write_accuracies, "table_a1"),
@@ -127,8 +115,8 @@ ARTIFACTS: dict[str, WriteArtifact] = {
     "table_a7_a11": write_table_a7_a11,
     "table_a12": write_table_a12,
     "table_clustering": write_table_clustering,
-    "prose": write_prose,
-    "claims": write_claims,
+    "prose": partial(write_prose, "cnc", load_sentence_metrics),
+    "claims": partial(write_claims, "cnc", load_with_hours),
 }
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import pandas as pd
 
 from despur.evidence.numbers.tables import compare
 from despur.evidence.runs.artifact_metrics import load_resamples
-from despur.evidence.sentences.judging import format_sentences, judge_sentences
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.added_tables import write_table_choices, write_table_selection
 from despur.papers.domain_temperature.effective_temperatures import measure_convergence
@@ -22,6 +21,7 @@ from despur.papers.domain_temperature.selection import (
 )
 from despur.papers.domain_temperature.sentence_metrics import load_sentence_metrics
 from despur.papers.domain_temperature.temperature_grids import compare_grids, format_grid
+from despur.reporting.judged_tables import write_claims, write_prose
 from despur.reporting.tables import WriteArtifact, main, write_table
 
 PAPER = Path(__file__).parent
@@ -74,23 +74,6 @@ def load_evidence(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.Da
     )
 
 
-def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
-    """Every number that a sentence states."""
-    table = judge_sentences("domain_temperature", load_sentence_metrics(artifact_runs))
-    write_table(output, table, format_sentences(table))
-
-
-def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
-    """The paper's claims, with their evidence and verdicts."""
-    from despur.evidence.claims.judging import (  # scipy.stats: other tables need not wait for it
-        format_claims,
-        judge_claims,
-    )
-
-    table = judge_claims(PAPER / "claims.yaml", artifact_runs, load_evidence)
-    write_table(output, table, format_claims(table))
-
-
 ARTIFACTS: dict[str, WriteArtifact] = {
     "table_1": partial(write_accuracies, "table_1"),
     "table_2": partial(write_accuracies, "table_2"),
@@ -98,8 +81,8 @@ ARTIFACTS: dict[str, WriteArtifact] = {
     "table_9": partial(write_accuracies, "table_9"),
     "table_selection": write_table_selection,
     "table_choices": write_table_choices,
-    "prose": write_prose,
-    "claims": write_claims,
+    "prose": partial(write_prose, "domain_temperature", load_sentence_metrics),
+    "claims": partial(write_claims, "domain_temperature", load_evidence),
 }
 
 if __name__ == "__main__":

@@ -1,15 +1,14 @@
 """Tables of Contrastive Learning for Fair Representations, from the settings that validation data select
 (selected_settings.py)."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from despur.evidence.claims.judging import format_claims, judge_claims
 from despur.evidence.numbers.tables import compare, format_table
 from despur.evidence.runs.data_counts import measure_data
-from despur.evidence.sentences.judging import format_sentences, judge_sentences
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
 from despur.papers.fair_cl.beyond import compare_baselines, format_baselines
@@ -18,7 +17,8 @@ from despur.papers.fair_cl.ratios import judge_ratios
 from despur.papers.fair_cl.selections import compare_rules, format_rules
 from despur.papers.fair_cl.tradeoffs import compare_means
 from despur.papers.fair_cl.two_classes import load_pair, load_with_multiclass
-from despur.reporting.tables import main, write_table
+from despur.reporting.judged_tables import write_claims, write_prose
+from despur.reporting.tables import WriteArtifact, main, write_table
 
 PAPER = Path(__file__).parent
 REPORTED = PAPER / "reported"
@@ -102,27 +102,20 @@ def write_table_selection(artifact_runs: list[ArtifactRun], output: Path) -> Non
     write_table(output, table, format_rules(table))
 
 
-def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
-    """Every number that a sentence states."""
+def load_sentence_metrics(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
+    """What sentences speak of: the selected runs, and the data."""
     measured = [selected_settings.load_selected(artifact_runs)[0], measure_data(artifact_runs)]
-    table = judge_sentences("fair_cl", pd.concat(measured, ignore_index=True))
-    write_table(output, table, format_sentences(table))
+    return pd.concat(measured, ignore_index=True)
 
 
-def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
-    """The paper's claims, with their evidence and verdicts."""
-    table = judge_claims(PAPER / "claims.yaml", artifact_runs, load_with_multiclass)
-    write_table(output, table, format_claims(table))
-
-
-ARTIFACTS = {
+ARTIFACTS: dict[str, WriteArtifact] = {
     "table_1": write_table_1,
     "table_2": write_table_2,
     "table_beyond": write_table_beyond,
     "table_selection": write_table_selection,
     "table_tuning": write_table_selection,
-    "prose": write_prose,
-    "claims": write_claims,
+    "prose": partial(write_prose, "fair_cl", load_sentence_metrics),
+    "claims": partial(write_claims, "fair_cl", load_with_multiclass),
 }
 
 if __name__ == "__main__":

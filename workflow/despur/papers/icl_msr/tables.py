@@ -7,11 +7,11 @@ import pandas as pd
 
 from despur.evidence.numbers.tables import compare, format_spread, format_table
 from despur.evidence.runs.artifact_metrics import load_resamples
-from despur.evidence.sentences.judging import format_sentences, judge_sentences
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr.beyond import compare_times, interpolate_equal_time, load_saliency
 from despur.papers.icl_msr.rows import load_runs, load_seconds
+from despur.reporting.judged_tables import write_claims, write_prose
 from despur.reporting.printed_names import NAMES
 from despur.reporting.tables import WriteArtifact, main, write_table
 from despur.storage.finished_runs import list_bootstrap_columns
@@ -112,8 +112,8 @@ def write_times(artifact_runs: list[ArtifactRun], output: Path) -> None:
     write_table(output, table, display)
 
 
-def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
-    """Every number that a sentence states."""
+def load_sentence_metrics(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """What sentences speak of: metrics and resamples of all runs, and the number of classes."""
     from despur.datasets.coco30 import CATEGORIES
 
     loaded = {"paper_dataset": "coco_30", "used_dataset": "coco30", "data": "coco30", "substitute": False, "seed": 0}
@@ -121,8 +121,7 @@ def write_prose(artifact_runs: list[ArtifactRun], output: Path) -> None:
     counted = pd.DataFrame([loaded | {"value": float(len(CATEGORIES))}])
     runs = load_runs(artifact_runs)
     metrics = append_rows(runs, counted) if len(runs) else counted
-    table = judge_sentences("icl_msr", metrics, load_runs(artifact_runs, load_resamples))
-    write_table(output, table, format_sentences(table))
+    return metrics, load_runs(artifact_runs, load_resamples)
 
 
 def load_measurements(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -143,23 +142,12 @@ def append_rows(table: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([table, more], ignore_index=True) if len(more) else table
 
 
-def write_claims(artifact_runs: list[ArtifactRun], output: Path) -> None:
-    """The paper's claims, with their evidence and verdicts."""
-    from despur.evidence.claims.judging import (  # scipy.stats: other tables need not wait for it
-        format_claims,
-        judge_claims,
-    )
-
-    table = judge_claims(PAPER / "claims.yaml", artifact_runs, load_measurements)
-    write_table(output, table, format_claims(table))
-
-
 ARTIFACTS: dict[str, WriteArtifact] = {
     **{name: partial(write_accuracies, name) for name in ("table_1", "table_2", "table_3", "table_4")},
     "table_saliency": write_saliency,
     "table_time": write_times,
-    "prose": write_prose,
-    "claims": write_claims,
+    "prose": partial(write_prose, "icl_msr", load_sentence_metrics),
+    "claims": partial(write_claims, "icl_msr", load_measurements),
 }
 
 if __name__ == "__main__":

@@ -1,0 +1,33 @@
+"""The tables that all papers make in one way: of their claims, and of the numbers that their sentences state."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from despur.evidence.sentences.judging import format_sentences, judge_sentences
+from despur.orchestration.experiments import ArtifactRun, find_paper
+from despur.reporting.tables import write_table
+
+Tables = tuple[pd.DataFrame, pd.DataFrame]  # metrics and their bootstrap values
+ArtifactRuns = list[ArtifactRun]
+
+
+def write_prose(
+    paper: str,
+    load: Callable[[ArtifactRuns], pd.DataFrame | Tables],
+    artifact_runs: ArtifactRuns,
+    output: Path,
+) -> None:
+    """Every number that a sentence of the paper states. ``load``: what the runs measured, under the paper's names."""
+    measured = load(artifact_runs)
+    table = judge_sentences(paper, *(measured if isinstance(measured, tuple) else [measured]))
+    write_table(output, table, format_sentences(table))
+
+
+def write_claims(paper: str, load: Callable[[ArtifactRuns], Tables], artifact_runs: ArtifactRuns, output: Path) -> None:
+    """The paper's claims, with their evidence and verdicts. ``load``: the metrics that claims may use."""
+    from despur.evidence.claims.judging import format_claims, judge_claims  # scipy.stats: other tables do not wait
+
+    table = judge_claims(find_paper(paper) / "claims.yaml", artifact_runs, load)
+    write_table(output, table, format_claims(table))
