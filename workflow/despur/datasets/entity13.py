@@ -9,7 +9,6 @@ from despur.datasets.sources import breeds
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import int_
 
-REVISION = 2  # images are cut to the pixel where torchvision cuts them
 SETTINGS = {"size": int_(224, "released code: as CLIP sees images", at_least=32)}
 
 # Zhang & Re 2022, released code: of the anchors a tenth an epoch, of each class as many as of the rarest.

@@ -8,7 +8,6 @@ from functools import partial
 
 from despur.datasets.sources import breeds
 
-REVISION = 2  # images are cut to the pixel where torchvision cuts them
 DECLARED_LIKE = "entity13"
 
 PUBLISHED_SIZES = {"test": 3_400}  # Russakovsky et al. 2015: 50 validation images of each of ImageNet's classes

@@ -21,6 +21,7 @@ from despur.specs.settings import Settings
 from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
 
+REVISION = 2  # images are cut to the pixel where torchvision cuts them
 ROOTS = ("imagenet", "ILSVRC2012", "ILSVRC/Data/CLS-LOC")
 IMAGENET = (
     "Get ImageNet (https://image-net.org/challenges/LSVRC/2012/) and unpack it, with a folder for each class in "
