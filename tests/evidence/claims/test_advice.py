@@ -43,6 +43,7 @@ def test_the_slowest_of_all_contrasts_and_the_fastest_refutation_count():
 
 def test_advice_makes_sense_where_no_number_of_seeds_helps():
     assert what_would_settle(contrast([0.1, 0.2])) == "at least 3 seeds"
+    assert what_would_settle(contrast([0.0999, 0.1, 0.1001])) == "about 4 seeds", "what there is does not settle it"
     noisy = contrast([0.01, 0.02, 0.03], test_sd=0.05)
     assert (
         what_would_settle(noisy, 900)
@@ -60,5 +61,6 @@ def test_of_a_correlation_over_few_points_more_seeds_are_no_advice():
         what_would_settle(contrast(weak, points=8))
         == "more seeds cannot settle it: 8 points are too few for a correlation so weak"
     )
+    assert "8 points are too few" in what_would_settle(contrast(np.add(weak, 0.9), margin=0.9, points=8))
     wide = [3 * z for z in strong]
     assert what_would_settle(contrast([-1.0, strong[1], wide[1]], points=8)).startswith("about ")

@@ -61,6 +61,10 @@ def test_tolerances_are_points_of_percentages_and_percent_of_all_else():
             judge_values(printed + scale * (TIGHT + d), printed, None, 1, unit=unit)["verdict"] for d in (1, 4, 9)
         ]
         assert verdicts == ["within 2", "within 5", "beyond 5"], unit
+        found = judge_values(
+            printed + scale * TIGHT, printed, None, 1, unit=unit
+        )  # an interval is in the number's unit
+        assert found["high"] == pytest.approx(scale * stats.t.isf(0.025, 2) * 0.1 / math.sqrt(3)), unit
 
 
 def test_a_ratio_is_compared_by_logarithms():
