@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from despur.reporting.pages.scorecard_counts import COLUMNS
 from project import SOURCE
 
 from despur.cli.rows import format_json
 from despur.cli.summary import NEXT, summarize_run
-from despur.reporting.pages.scorecard_counts import COLUMNS
 from despur.specs.settings import SettingError
 
 

@@ -2,12 +2,12 @@
 
 import pandas as pd
 import pytest
+from despur.reporting.pages.scorecard_counts import COLUMNS, count_headline, count_verdicts
 from project import SOURCE
 
 from despur.evidence.tally import CLAIM, COMPARISON
 from despur.evidence.verdicts import DECIDED, ORDERS, Printed
 from despur.reporting.pages import summary
-from despur.reporting.pages.scorecard_counts import COLUMNS, count_headline, count_verdicts
 from despur.storage.store import InputError
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from despur.cli.summary import count_scorecard
+from despur.cli.summary import show_known
 
 
 def judge_measured(configfile: Path, output: Path, no_ledger: bool) -> Iterator[str]:
@@ -11,4 +11,4 @@ def judge_measured(configfile: Path, output: Path, no_ledger: bool) -> Iterator[
     from despur.reporting.without_training import give_verdicts
 
     yield from give_verdicts(configfile, output, not no_ledger)
-    yield count_scorecard(output / "scorecard.csv")
+    yield from show_known(output / "scorecard.csv")

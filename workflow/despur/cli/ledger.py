@@ -45,14 +45,12 @@ def check_or_report(action: str) -> Iterator[str]:
         from despur.reporting.pages import summary
         from despur.reporting.pages.ledger_report import write_reports
 
-        if not (readme := Path("README.md")).exists():
-            raise SettingError(f"{readme} is not there: start this in the folder of a clone of despur")
-        summary.check_marks(readme.read_text())
+        if missing := [file for file in summary.DOCUMENTS if not file.exists()]:
+            raise SettingError(f"{missing[0]} is not there: start this in the folder of a clone of despur")
         yield from check_ledger()
         yield f"written  {reference.keep_ledger_verdicts(Path('config/published.yaml'))}"
         for paper, file in write_reports():
             yield Row(f"written  {file}", "written", paper=paper, file=str(file))
-        summary.renew_summary(readme)
-        yield f"written  {readme}"
+        yield from (f"written  {file}" for file in summary.renew_documents())
         return
     yield from check_ledger()

@@ -111,7 +111,7 @@ def read_scorecard(file: Path) -> pd.DataFrame:
 
 
 def gather_evidence(scorecards: Iterable[pd.DataFrame]) -> Evidence:
-    """The same of rows of scorecards (despur/reporting/pages/scorecard_counts.py)."""
+    """The same of rows of scorecards (despur/reporting/pages/scorecard_rows.py)."""
     rows = pd.concat(list(scorecards), ignore_index=True)
     numbers = keep_best(rows[rows["kind_of_row"] == "number"], [*SAME[:4], "setting", "place"])
     measurements = list_measurements(numbers)

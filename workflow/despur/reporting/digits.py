@@ -1,18 +1,17 @@
 """Whether a run of this machine is bit-identical to the one that ``make reference`` kept.
 
-    python -m despur.reporting.digits --configfile config.yaml
-
-``results/reference/CONFIG/digits.json`` holds, of every run of a configuration, a digest of all its metrics, and the
+``results/reference/RUN/digits.json.gz`` holds, of every run of a configuration, a digest of all its metrics, and the
 values of the test splits. The file that has the most of the runs here is compared with them. On the same processor
 with the same versions of packages any difference is an error; else the largest one is told. Runs whose code has other
 revisions than then are counted, not compared."""
 
-import argparse
+import gzip
 import hashlib
 import json
 import math
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +22,18 @@ from despur.evidence.runs.run_files import METRICS
 from despur.orchestration import configuration
 from despur.orchestration.experiments import REFERENCE
 from despur.specs.paths import ResultPath, Run, locate_result
-from despur.specs.settings import SettingError
 from despur.storage.commits import git
 from despur.storage.finished_runs import read_metrics, rows_of
 from despur.storage.provenance import list_versions, processor
-from despur.storage.store import InputError, write_json
+from despur.storage.store import InputError, atomic
 
+DIGITS = "digits.json.gz"
 SHOWN = 10  # the most differences that are listed
 
 
-def find_file(configfile: Path) -> Path:
-    """Where the digits of a configuration are kept."""
-    return REFERENCE / configfile.stem / "digits.json"
+def find_reference(config: Mapping[str, Any]) -> Path:
+    """Where what a configuration's run measured is kept: results/ten_seeds in results/reference/ten_seeds."""
+    return REFERENCE / Path(config["outputs"]).name
 
 
 def describe_machine() -> dict[str, Any]:
@@ -66,40 +65,77 @@ def measure_digits(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def describe_run(run: Run, rows: pd.DataFrame) -> dict[str, Any]:
-    """``digest``: of all rows, whatever their order; ``values``: of the last digit, of the test splits' overall
-    metrics."""
+    """``digest``: of all rows, whatever their order, to the last digit; ``values``: of the test splits' overall
+    metrics, in six digits, to tell how large a difference is."""
     table = rows.loc[:, "split":]  # before it stand the columns that say which run
     lines = sorted("|".join(map(repr, row)) for row in table.itertuples(index=False, name=None))
     shown = table[(table["selection"] == "best") & (table["group"] == "") & table["split"].str.startswith("test")]
-    values = {f"{row.split} {row.metric}": row.value for row in shown.itertuples() if math.isfinite(row.value)}
+    finite = [row for row in shown.itertuples() if math.isfinite(row.value)]
+    values = {f"{row.split} {row.metric}": float(f"{row.value:.6g}") for row in finite}
     digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
     return {"digest": digest, "values": values, "revisions": find_revisions(run.data.name, run.spec.name)}
 
 
-def keep_digits(configfile: Path) -> None:
+def keep_digits(config: Mapping[str, Any]) -> None:
     """Write what the finished runs of a configuration measured, in the place of what was kept before."""
-    runs = measure_digits(configuration.load_configuration(configfile))
-    write_json(find_file(configfile), {"commit": git("rev-parse", "HEAD"), **describe_machine(), "runs": runs})
+    runs = measure_digits(config)
+    content = json.dumps({"commit": git("rev-parse", "HEAD"), **describe_machine(), "runs": runs}, sort_keys=True)
+    with atomic(find_reference(config) / DIGITS) as temporary:
+        temporary.write_bytes(gzip.compress(content.encode(), mtime=0))
 
 
-def compare_digits(kept: Mapping[str, Any], now: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:
-    """A line on how many runs were kept and are as then; lines on those that are not. Raises InputError where runs
-    differ from those that were kept on such a machine (``here``)."""
+@dataclass(frozen=True)
+class Comparison:
+    """Of the runs ``here``, how many are ``equal`` to the kept run ``name``, how many ``different``, and how
+    many not compared as it has an ``older`` revision of them. ``differences``: of values, the largest first."""
+
+    name: str
+    here: int
+    equal: int
+    older: int
+    different: int
+    differences: list[tuple[float, str, float | None, float | None]]
+    same_machine: bool
+
+    def describe(self) -> str:
+        """What it means for the verdicts that are shown, in a sentence or two; nothing where no run is here."""
+        own, said = f"of {self.here} runs here", []
+        unknown = self.here - self.equal - self.older - self.different
+        if self.equal:
+            whole = ": its verdicts are those of this code" if self.equal == self.here else ""
+            said.append(f"{self.equal} {own} equal the reference ({self.name}) to the last digit{whole}.")
+        if self.different:
+            largest = f"by at most {self.differences[0][0]:.3g}, {self.differences[0][1]}" if self.differences else ""
+            said.append(
+                f"{self.different} {own} differ from the reference ({self.name}), as they may on another processor or "
+                f"with other packages ({largest or 'in no value of all test samples'}). Its verdicts are shown."
+            )
+        if self.older:
+            said.append(
+                f"{self.older} {own} cannot be compared with the reference ({self.name}): methods have changed since "
+                "it was made. What it says is not of this code, until `make reference` makes it again (hours)."
+            )
+        if unknown:
+            said.append(f"Of {unknown} {own} no reference is kept.")
+        return " ".join(said)
+
+    def refuse_differences(self) -> None:
+        """Raises InputError where runs differ from those that were kept on such a machine."""
+        if self.different and self.same_machine:
+            listed = [f"{name}: recorded {then!r}, here {value!r}" for _, name, then, value in self.differences[:SHOWN]]
+            count = f"{self.different} runs differ on the same machine, in {len(self.differences)} values:"
+            raise InputError("\n".join([count, *listed]))
+
+
+def compare_digits(name: str, kept: Mapping[str, Any], now: Mapping[str, Any], here: Mapping[str, Any]) -> Comparison:
+    """What was kept of a run beside the runs of this machine (``here``)."""
     known = {key: own for key, own in kept["runs"].items() if key in now}
     older = {key for key, own in known.items() if explain_revisions(now[key]["revisions"], own["revisions"])}
     other = [key for key, own in known.items() if key not in older and own["digest"] != now[key]["digest"]]
-    exact = len(known) - len(older) - len(other)
-    yield f"{len(known)} of {len(now)} runs as recorded: {exact} to the digit"
-    if older:
-        yield f"{len(older)} were recorded with an older revision, and are not compared"
-    if not other:
-        return
-    found = sorted((each for key in other for each in list_differences(key, known[key], now[key])), reverse=True)
-    if all(kept[key] == here[key] for key in here):
-        listed = [f"{name}: recorded {then!r}, here {value!r}" for _, name, then, value in found[:SHOWN]]
-        raise InputError("\n".join([f"{len(other)} runs differ on the same machine, in {len(found)} values:", *listed]))
-    largest = f"{found[0][0]:.3g} ({found[0][1]})" if found else "not in a metric of all test samples"
-    yield f"{len(other)} differ, as they may on another processor or with other versions; the largest: {largest}"
+    differences = sorted((each for key in other for each in list_differences(key, known[key], now[key])), reverse=True)
+    same = all(kept[key] == here[key] for key in here)
+    equal = len(known) - len(older) - len(other)
+    return Comparison(name, len(now), equal, len(older), len(other), differences, same)
 
 
 def list_differences(
@@ -113,28 +149,13 @@ def list_differences(
             yield math.inf if missing else abs(then - value), f"{key}, {name}", then, value
 
 
-def check_digits(configfile: Path) -> Iterator[str]:
-    """What :func:`compare_digits` says of the finished runs of a configuration."""
-    now = measure_digits(configuration.load_configuration(configfile))
-    if kept := find_kept(now):
-        yield from compare_digits(kept, now, describe_machine())
-    else:
-        yield f"no digits of {configfile} are recorded: make reference CONFIG={configfile} keeps those that are here"
-
-
-def find_kept(now: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The digits.json that has the most of these runs; None where none has any."""
-    files = sorted(REFERENCE.glob("*/digits.json"))
-    found = [json.loads(file.read_text()) for file in files]
-    counts = [len(kept["runs"].keys() & now.keys()) for kept in found]
-    return found[counts.index(max(counts))] if any(counts) else None
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--configfile", type=Path, default=Path("config.yaml"))
-    try:
-        for line in check_digits(parser.parse_args().configfile):
-            print(line)
-    except (SettingError, InputError) as error:
-        parser.exit(1, f"error: {error}\n")
+def check_digits(config: Mapping[str, Any]) -> Comparison:
+    """The finished runs of a configuration beside the kept run that has the most of them."""
+    now = measure_digits(config)
+    kept = {
+        file.parent.name: json.loads(gzip.decompress(file.read_bytes()))
+        for file in sorted(REFERENCE.glob(f"*/{DIGITS}"))
+    }
+    kept["none"] = {"runs": {}}
+    most = max(kept, key=lambda name: len(kept[name]["runs"].keys() & now.keys()))
+    return compare_digits(most, kept[most], now, describe_machine() if most != "none" else {})

@@ -1,7 +1,7 @@
 """Keep what a full run measured: its tables, figures and histories, with provenance, under
-results/reference/CONFIG/PAPER, and its scorecard beside them.
+results/reference/RUN/PAPER; beside them its scorecard and the digits of its runs. Then the tables in documents.
 
-    python -m despur.reporting.reference --configfile config/mnist.yaml
+    python -m despur.reporting.reference --configfile config/reference.yaml
 """
 
 import argparse
@@ -14,16 +14,16 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.numbers.counts import COMPARED
-from despur.evidence.verdicts import ClaimVerdict, NumberVerdict
+from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, NumberVerdict
 from despur.orchestration import configuration, experiments
 from despur.orchestration.experiments import REFERENCE
-from despur.reporting.digits import keep_digits
+from despur.reporting.digits import find_reference, keep_digits
 from despur.reporting.pages import origin
 from despur.reporting.pages.cost import list_times
-from despur.reporting.pages.scorecard_counts import JUDGED
+from despur.reporting.pages.summary import renew_documents
 from despur.reporting.without_training import give_verdicts
 from despur.specs.settings import SettingError
-from despur.storage.store import write_csv, write_json
+from despur.storage.store import atomic, write_csv, write_json
 
 SHOWN = (NumberVerdict.FITTED, NumberVerdict.OTHER_SETTINGS, ClaimVerdict.NOT_TUNED)  # beside what is judged
 LEDGER_VERDICTS = REFERENCE / "ledger/scorecard.csv"
@@ -51,17 +51,20 @@ def list_kept_files(folder: Path) -> list[Path]:
     )
 
 
-def keep_reference(configfile: Path) -> None:
-    """Copy each paper's tables and figures that were made. Beside them: what made them (of each run specification,
-    code digest, seconds, device, memory), and training histories."""
-    config = configuration.load_configuration(configfile)
+def keep_reference(config: dict[str, Any]) -> None:
+    """Copy each paper's tables and figures that were made; those that are made no longer go. Beside them: what made
+    them (of each run specification, code digest, seconds, device, memory), and training histories."""
     made_by = {**origin.describe_code(), "config": config}  # before this writes into the tree
-    keep_scorecard(Path(config["outputs"]), REFERENCE / configfile.stem)
+    outputs, kept = Path(config["outputs"]), find_reference(config)
+    keep_scorecard(outputs, kept)
     if len(times := list_times(config)):
-        write_csv(REFERENCE / configfile.stem / "times.csv", times)
+        write_csv(kept / "times.csv", times)
     for paper in config["papers"]:
-        source, target = Path(config["outputs"]) / "papers" / paper, REFERENCE / configfile.stem / paper
-        for file in (files := list_kept_files(source)):
+        source, target = outputs / "papers" / paper, kept / paper
+        if files := list_kept_files(source):
+            for file in list_kept_files(target):
+                file.unlink()
+        for file in files:
             destination = target / file.relative_to(source)
             destination.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, destination)
@@ -70,8 +73,14 @@ def keep_reference(configfile: Path) -> None:
             abouts = {str(run): json.loads((run / "about.json").read_text()) for run in runs}
             write_json(target / "provenance.json", {**made_by, "runs": abouts})
             histories = [pd.read_csv(run / "history.csv") for run in runs if (run / "history.csv").exists()]
-            write_csv(target / "histories.csv", pd.concat(histories) if histories else pd.DataFrame())
+            write_compact(target / "histories.csv.gz", pd.concat(histories) if histories else pd.DataFrame())
             print(f"kept in {target}")
+
+
+def write_compact(file: Path, table: pd.DataFrame) -> None:
+    """A table with five digits of each number, compressed; equal tables are equal files."""
+    with atomic(file) as temporary:
+        table.to_csv(temporary, index=False, float_format="%.5g", compression={"method": "gzip", "mtime": 0})
 
 
 def keep_scorecard(outputs: Path, target: Path) -> None:
@@ -90,16 +99,17 @@ def keep_ledger_verdicts(configfile: Path) -> Path:
             pass
         rows = pd.read_csv(Path(folder) / "scorecard.csv", dtype=str)
         shutil.copy(Path(folder) / "choices.csv", LEDGER_VERDICTS.with_name("choices.csv"))
-    write_csv(LEDGER_VERDICTS, rows[rows["verdict"].isin([*COMPARED, *JUDGED, *SHOWN])])
+    write_csv(LEDGER_VERDICTS, rows[rows["verdict"].isin([*COMPARED, *DECIDED, *ORDERS, *SHOWN])])
     return LEDGER_VERDICTS
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--configfile", type=Path, default=Path("config.yaml"))
-    configfile = parser.parse_args().configfile
+    parser.add_argument("--configfile", type=Path, default=Path("config/reference.yaml"))
     try:
-        keep_reference(configfile)
-        keep_digits(configfile)
+        config = configuration.load_configuration(parser.parse_args().configfile)
     except SettingError as error:
         parser.error(str(error))
+    keep_reference(config)
+    keep_digits(config)
+    print(*renew_documents(), sep="\n")

@@ -1,9 +1,10 @@
-"""The verdict of a run on one page: numbers, claims, the cross-paper matrix, cost, provenance.
+"""All that is known on one page: of each paper its numbers and claims, behavior on substitute data, the papers' slips,
+the cross-paper matrix, cost, provenance.
 
     python -m despur.reporting.pages.scorecard --configfile config.yaml --output results/scorecard
 
-scorecard.csv has a row for each printed number and each claim, scorecard.rst a sentence for each paper. The page shows
-what is finished. All else is marked as not run here."""
+scorecard.csv has a row for each printed number and each claim of this configuration, scorecard.rst a sentence for each
+paper. What is not run is marked so."""
 
 import argparse
 import json
@@ -12,23 +13,30 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from despur.evidence.numbers.counts import ORDER
-from despur.orchestration import configuration
+from despur.evidence import tally
+from despur.evidence.known import load_evidence
+from despur.evidence.verdicts import ClaimVerdict
+from despur.orchestration import configuration, experiments
+from despur.reporting.digits import check_digits
 from despur.reporting.pages import summary
-from despur.reporting.pages.scorecard_counts import JUDGED
 from despur.reporting.pages.scorecard_page import Page
+from despur.reporting.pages.scorecard_rows import join_tables
 from despur.reporting.templates import render_template
 from despur.specs.settings import SettingError
 from despur.storage.store import InputError, atomic, write_csv
 
 
-def render(page: Page) -> str:
-    """The page as HTML that needs no other file."""
+def render(page: Page, digits: str) -> str:
+    """The page as HTML that needs no other file. ``digits``: whether the runs are those of the reference."""
     return render_template(
         "scorecard.html.jinja",
         page=page,
-        kinds=ORDER,
-        judged=JUDGED,
+        digits=digits,
+        columns=list(page.papers[0]["summary"].cells),
+        counts=list(summary.COUNTS),
+        legend=summary.LEGEND,
+        false_verdicts=summary.describe_false_verdicts(page.evidence),
+        judged=[verdict.value for verdict in ClaimVerdict],
         matrix=page.matrix(),
         cost=page.cost(),
         warnings=page.warnings(),
@@ -36,16 +44,35 @@ def render(page: Page) -> str:
     )
 
 
-def write(config: Mapping[str, Any], prefix: Path) -> Page:
-    """``prefix``.html, .csv, .rst (the report's first page) and .yaml (the configuration, which commands of the page
-    name), each atomically; what they show."""
-    page = Page(config, prefix)
-    write_csv(prefix.with_suffix(".csv"), page.rows)
-    texts = {"html": render(page), "rst": summary.format_first_page(page.rows), "yaml": page.format_configuration()}
+def gather(config: Mapping[str, Any], target: Path) -> Page:
+    """The page of a configuration, whose rows are written to ``target``.csv: with the ledger and reference runs, they
+    are what is known."""
+    claims = {paper: tally.gather_claims(config, paper) for paper in experiments.list_papers()}
+    tables = {paper: (tally.gather_numbers(config, paper), own) for paper, own in claims.items()}
+    rows = target.with_suffix(".csv")
+    write_csv(rows, join_tables(tables))
+    return Page(config, target, load_evidence(rows), claims)
+
+
+def write(config: Mapping[str, Any], prefix: Path) -> None:
+    """``prefix``.html, .csv, .rst (for the report's first page) and .yaml (the configuration, which the page's commands
+    name), each atomically."""
+    page, digits = gather(config, prefix), check_digits(config).describe()
+    home = "\n\n".join([*(format_sentence(each["summary"]) for each in page.papers), digits])
+    texts = {"html": render(page, digits), "rst": home + "\n", "yaml": page.format_configuration()}
     for kind, text in texts.items():
         with atomic(prefix.with_suffix(f".{kind}")) as temporary:
             temporary.write_text(text, encoding="utf-8")
-    return page
+
+
+def format_sentence(known: summary.PaperSummary) -> str:
+    """What is known of a paper, in reStructuredText."""
+    counts = ", ".join(
+        f"{known.cells[title]} {title}" for title in summary.COUNTS if known.cells[title] not in ("0", "–")
+    )
+    orders = f"Orders {summary.SUBSTITUTES}: {known.cells[summary.SUBSTITUTES]}."
+    said = f"{known.claim} Distinct printed numbers: {counts}. {orders}".replace("*", "\\*")
+    return f"{known.title}\n   {said}"
 
 
 def main() -> None:

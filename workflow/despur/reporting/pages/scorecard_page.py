@@ -1,5 +1,5 @@
-"""What the page of verdicts shows: of each paper its numbers, claims, tables and figures; the matrix, cost,
-provenance."""
+"""What the page shows: what is known of each paper; its measurements, claims, tables and figures; orders on substitute
+data; the papers' slips; the matrix, cost, provenance."""
 
 import base64
 import os
@@ -11,63 +11,66 @@ import pandas as pd
 import yaml
 
 from despur.evidence import tally
-from despur.evidence.numbers.counts import COMPARED, ORDER, count_numbers
-from despur.evidence.verdicts import NumberVerdict
+from despur.evidence.known import Evidence
+from despur.evidence.measurements import Measurement
+from despur.evidence.numbers.counts import COMPARED, ORDER
+from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, NumberVerdict, Printed, Tier
 from despur.orchestration import artifact_files, configuration, experiments, matrix
 from despur.orchestration.configuration_files import list_files, load_merged
+from despur.orchestration.experiments import RESULTS
 from despur.reporting.pages import cost, origin
-from despur.reporting.pages.scorecard_counts import count_headline, join_tables, split_claims, sum_numbers
+from despur.reporting.pages.summary import PaperSummary, summarize_papers
+from despur.specs.resolution import resolve
 from despur.storage.group_warnings import describe_warnings
+from despur.storage.raw_files import is_bundled
+
+BESIDE = (NumberVerdict.FITTED, NumberVerdict.OTHER_SETTINGS, NumberVerdict.NOT_COMPARED)
 
 
 class Page:
-    """What the template shows. Links are relative to the page."""
+    """What the template shows of ``evidence``, and of a configuration's run. ``claims``: of each paper, executed on its
+    printed numbers. Links are relative to the page."""
 
-    def __init__(self, config: Mapping[str, Any], target: Path) -> None:
-        self.config, self.folder = config, target.parent
+    def __init__(
+        self, config: Mapping[str, Any], target: Path, evidence: Evidence, claims: Mapping[str, pd.DataFrame]
+    ) -> None:
+        self.config, self.folder, self.evidence = config, target.parent, evidence
         self.file = configuration.find_file(config) or Path(os.path.relpath(target.with_suffix(".yaml")))
-        self.tables = {
-            name: (tally.gather_numbers(config, name), tally.gather_claims(config, name))
-            for name in experiments.list_papers()
+        self.papers = [self.describe_paper(summary) for summary in summarize_papers(evidence)]
+        self.slips = [
+            {"paper": paper, **row}
+            for paper, own in claims.items()
+            for row in own[own["printed"].eq(Printed.CONTRADICTED) & own["kind_of_row"].eq(tally.CLAIM)]
+            .drop_duplicates(["claim", "dataset"])
+            .to_dict("records")
+        ]
+
+    def describe_paper(self, summary: PaperSummary) -> dict[str, Any]:
+        """What is known of a paper, and what this configuration made of it."""
+        name, artifacts = summary.paper, self.list_artifacts(summary.paper)
+        own = sorted((each for each in self.evidence.measurements if each.paper == name), key=rank_measurement)
+        return {
+            "summary": summary,
+            "name": name,
+            "artifacts": artifacts,
+            "made": sum(bool(address) for _, address in artifacts),
+            "compared": [self.link_runs(each) for each in own if each.verdict in COMPARED],
+            "beside": [self.link_runs(each) for each in own if each.verdict in BESIDE],
+            "claims": split_claims(self.evidence.claims[self.evidence.claims["paper"] == name]),
+            "command": self.command(name) if name in self.config["papers"] else format_command(name),
         }
-        self.papers = [self.paper(name) for name in self.tables]
-        self.rows = join_tables(self.tables)
-        self.headline = count_headline(self.rows)
 
     def link(self, path: str | Path) -> str:
         """The address of a result, from the page; empty where it is not there."""
         return os.path.relpath(path, self.folder) if Path(path).exists() else ""
 
-    def link_artifact(self, paper: str, artifact: str) -> str:
-        """The address of the first file of a table or figure."""
-        return self.link(artifact_files.list_outputs(self.config, paper, artifact)[0])
+    def link_runs(self, measurement: Measurement) -> dict[str, Any]:
+        """A measurement, and the addresses of the folders of its runs that are on this machine."""
+        named = [run for run in measurement.runs.split("; ") if run]
+        folders = [folder for run in named for folder in sorted((RESULTS / "runs" / run).glob("s*"))]
+        return {**vars(measurement), "folders": [self.link(folder) for folder in folders]}
 
-    def paper(self, name: str) -> dict[str, Any]:
-        """What was made of a paper and what it says."""
-        numbers, claims = self.tables[name]
-        runs = self.runs(name)
-        numbers = numbers.assign(
-            link=[self.link_artifact(name, artifact) for artifact in numbers["artifact"]],
-            runs=[runs.get((r.artifact, r.paper_dataset, r.method), []) for r in numbers.itertuples()],
-            order=numbers["verdict"].map(ORDER.index),
-            size=-numbers["relative"].fillna(0),
-        ).sort_values(["order", "size"], kind="stable")
-        claims = claims.assign(link=[self.link_artifact(name, artifact) for artifact in claims["artifact"]])
-        counts, artifacts = count_numbers(numbers), self.artifacts(name)
-        return {
-            "name": name,
-            "title": experiments.load_experiments(name)["title"],
-            "artifacts": artifacts,
-            "made": sum(bool(address) for _, address in artifacts),
-            "counts": counts,
-            "numbers": sum_numbers(counts),
-            "compared": numbers[numbers["verdict"].isin(COMPARED)],
-            "beside": numbers[~numbers["verdict"].isin([*COMPARED, NumberVerdict.NOT_RUN])],
-            "claims": split_claims(claims),
-            "command": self.command(name) if name in self.config["papers"] else format_command(name),
-        }
-
-    def artifacts(self, paper: str) -> list[tuple[str, str]]:
+    def list_artifacts(self, paper: str) -> list[tuple[str, str]]:
         """The tables and figures of a paper, with their addresses; an empty address for what is not made. Of a paper of
         this configuration, those that have runs in it."""
         done, found = tally.list_made_artifacts(self.config, paper), []
@@ -87,15 +90,6 @@ class Page:
         option = "" if self.file == Path("config.yaml") else f" --configfile {self.file}"
         return f"snakemake {target}{option}"
 
-    def runs(self, paper: str) -> dict[tuple[str, str, str], list[str]]:
-        """Addresses of the run folders behind each artifact, data set and method of a paper."""
-        found: dict[tuple[str, str, str], list[str]] = {}
-        for artifact in tally.list_made_artifacts(self.config, paper):
-            for artifact_run in experiments.list_artifact_runs(self.config, paper, artifact):
-                links = [link for folder in artifact_run.folders if (link := self.link(folder))]
-                found.setdefault((artifact, artifact_run.paper_dataset, artifact_run.paper_method), []).extend(links)
-        return found
-
     def matrix(self) -> dict[str, Any] | None:
         """The table of the cross-paper matrix, its heat map, and who helps on whose metric; None where it is not
         made."""
@@ -110,6 +104,7 @@ class Page:
         link = {row["method"]: self.link(row["folder"]) for row in methods}
         return {
             "metrics": metrics,
+            "substitute": is_bundled(resolve("datasets", methods[0]["data"]).points),
             "methods": methods,
             "entries": entries,
             "image": image,
@@ -136,6 +131,33 @@ class Page:
         """The complete configuration as YAML, without empty keys."""
         asked = {key: value for key, value in self.config.items() if value != {}}
         return yaml.safe_dump(asked, sort_keys=False, allow_unicode=True)
+
+
+def rank_measurement(measurement: Measurement) -> tuple[int, float]:
+    """Beyond 5 points first, the largest differences first."""
+    size = abs(measurement.difference) / max(abs(measurement.reported), abs(measurement.ours), 1e-12)
+    return ORDER.index(measurement.verdict), -size if size == size else 0.0
+
+
+def split_claims(claims: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The claims of a paper by tier and by what is said of them, orders that are seen first."""
+    ordered = claims.sort_values("verdict", key=lambda verdicts: verdicts.map(rank_verdict), kind="stable")
+
+    def select(tier: Tier, *verdicts: ClaimVerdict) -> pd.DataFrame:
+        return ordered[ordered["tier"].eq(tier) & ordered["verdict"].isin(verdicts)]
+
+    return {
+        "own": select(Tier.PAPER, *DECIDED),
+        "other_encoder": select(Tier.OTHER_ENCODER, *ORDERS),
+        "substitute": select(Tier.SUBSTITUTE, *ORDERS),
+        "not_tuned": select(Tier.PAPER, ClaimVerdict.NOT_TUNED),
+        "not_run": select(Tier.PAPER, ClaimVerdict.NOT_RUN),
+        "not_executed": select(Tier.PAPER, ClaimVerdict.NOT_EXECUTED),
+    }
+
+
+def rank_verdict(verdict: str) -> int:
+    return [*ClaimVerdict].index(ClaimVerdict(verdict))
 
 
 def collect_notes(table: pd.DataFrame) -> dict[str, dict[str, list[str]]]:

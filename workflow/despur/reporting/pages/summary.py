@@ -1,108 +1,179 @@
-"""The results in one table: of each paper how many distinct printed numbers have which verdict, and how many
-claims.
-For the README from the scorecards that are kept in results/reference, for the report from the run's own.
+"""What is known of each paper, in one row and one sentence: for the end of ``make``, the page, the report and the
+documents. Every count is one of :func:`despur.evidence.known.load_evidence`.
 
-    python -m despur.reporting.pages.summary README.md
+    python -m despur.reporting.pages.summary
 """
 
 import argparse
+import os
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from despur.evidence import tally
-from despur.evidence.measurements import list_measurements
-from despur.evidence.numbers.counts import COMPARED
-from despur.evidence.verdicts import DECIDED, ORDERS
+from despur.evidence.known import Evidence, PaperEvidence, load_evidence
+from despur.evidence.numbers.counts import COMPARED, P_VALUES
+from despur.evidence.verdicts import COUNTED, ORDERS, ClaimVerdict, NumberVerdict, Settings, Tier
 from despur.orchestration import experiments
-from despur.reporting.pages.scorecard_counts import COLUMNS, count_verdicts
 from despur.storage.store import InputError, atomic
 
-REFERENCE = experiments.PAPERS.parents[2] / experiments.REFERENCE
+DOCUMENTS = tuple(map(Path, ("README.md", "docs/tutorial.md", "docs/reading_results.md")))
 START, END = "<!-- results: written by make reference and despur ledger report -->", "<!-- end of results -->"
-TITLES = ["paper", "printed numbers", "distinct measurements", "claims on the paper's data", "orders on substitutes"]
+COUNTS = {  # title of a column: the verdicts that it counts
+    "within 2": [NumberVerdict.WITHIN_2],
+    "within 5": [NumberVerdict.WITHIN_5],
+    "beyond 5": [NumberVerdict.BEYOND_5],
+    "not known": [NumberVerdict.NOT_KNOWN],
+    "as printed": [*COUNTED],
+    "not compared": [NumberVerdict.FITTED, NumberVerdict.OTHER_SETTINGS, NumberVerdict.NOT_COMPARED],
+    "not measured": [NumberVerdict.SUBSTITUTE, NumberVerdict.NOT_RUN],
+}
+SUBSTITUTES = "on substitutes: seen, opposite, not seen"
+LEGEND = {
+    "within 2, within 5, beyond 5": "of distinct printed numbers, how many of ours lie within 2, within 5 or beyond 5 "
+    "points of print (other units: percent); in brackets those that stand if 5 % of all may be false",
+    "not known": "runs are too few or too noisy to say it",
+    "as printed": "counts of data, equal to the last digit",
+    "not compared": "run with other settings, or with a setting that was found on the number itself",
+    "not measured": "not run on the paper's data",
+    "settings": "where the settings of what was compared come from",
+    SUBSTITUTES.split(":")[0]: "orders that small bundled data show; they are no evidence about a paper",
+}
 
 
-def load_scorecards() -> pd.DataFrame:
-    """The rows of all kept scorecards that give verdicts as today; none where none is kept."""
-    files = sorted(REFERENCE.glob("*/scorecard.csv"))
-    tables = [pd.read_csv(file, dtype={"setting": str}, low_memory=False) for file in files]
-    tables = [table for table in tables if "tier" in table]  # else of earlier rules
-    if not tables:
-        return pd.DataFrame(columns=COLUMNS)
-    return pd.concat([table.astype(object) for table in tables], ignore_index=True)  # one may have an empty column
+@dataclass(frozen=True)
+class PaperSummary:
+    """``claim``: the primary claim and its verdict, as a sentence; ``cells``: the row, by title of its column."""
+
+    paper: str
+    title: str
+    claim: str
+    cells: Mapping[str, str]
 
 
-def format_counts(found: Mapping[str, int], order: Iterable[str]) -> str:
-    """``12 holds, 3 undecided``; a dash for none."""
-    return ", ".join(f"{found[word]} {word}" for word in order if found.get(word)) or "–"
+def summarize_papers(evidence: Evidence) -> list[PaperSummary]:
+    """The sentence and the row of each paper."""
+    return [
+        PaperSummary(
+            known.paper,
+            experiments.load_experiments(known.paper)["title"],
+            describe_primary(known.primary),
+            {
+                "primary claim": "; ".join(dict.fromkeys(map(shorten, select_own(known.primary)["verdict"]))),
+                **{title: count_cell(known, title, own) for title, own in COUNTS.items()},
+                "settings": describe_settings(known, evidence),
+                SUBSTITUTES: describe_orders(known.claims[Tier.SUBSTITUTE]),
+            },
+        )
+        for known in evidence.papers
+    ]
 
 
-def summarize_paper(scorecard: pd.DataFrame, paper: str) -> list[str]:
-    """The cells of a paper, behind its title."""
-    own = scorecard[scorecard["paper"] == paper]
-    found = count_verdicts(own)
-    numbers = own[(own["kind_of_row"] == "number") & own["verdict"].isin(COMPARED)]
-    distinct = Counter(str(each.verdict) for each in list_measurements(numbers)) if len(numbers) else {}
-    claims = [format_counts(found[data], order) for data, order in (("own", DECIDED), ("substitute", ORDERS))]
-    return [str(len(tally.list_printed(paper))), format_counts(distinct, COMPARED), *claims]
+def select_own(claims: pd.DataFrame) -> pd.DataFrame:
+    """The claims as judged on the papers' own data."""
+    return claims[claims["tier"].eq(Tier.PAPER)]
 
 
-def format_summary() -> str:
-    """The table of all papers and all kept scorecards, in Markdown."""
-    scorecards, rows = load_scorecards(), [TITLES, ["---"] * len(TITLES)]
-    for paper in experiments.list_papers():
-        link = f"[{experiments.load_experiments(paper)['title']}](workflow/despur/papers/{paper}/README.md)"
-        rows.append([link, *summarize_paper(scorecards, paper)])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+def describe_primary(primary: pd.DataFrame) -> str:
+    """``Primary claim: "CNC's accuracy is above JTT's": holds (waterbirds), not run (celeba).``"""
+    said = []
+    for statement, rows in select_own(primary).groupby("statement", sort=False):
+        verdicts = rows.groupby("verdict", sort=False)["paper_dataset"].agg(", ".join)
+        found = ", ".join(f"{shorten(verdict)} ({datasets})" for verdict, datasets in verdicts.items())
+        said.append(f"“{statement}”: {found}")
+    return f"Primary claim{'s' * (len(said) > 1)}: {'; '.join(said)}."
 
 
-def format_first_page(scorecard: pd.DataFrame) -> str:
-    """A sentence for each paper of one run, in reStructuredText."""
-    parts = []
-    for paper in experiments.list_papers():
-        if (scorecard["paper"] == paper).any():
-            printed, compared, own, substitute = summarize_paper(scorecard, paper)
-            numbers = f"Of {printed} printed numbers, distinct and compared: {compared}.".replace("–", "none")
-            claims = f"Claims on the paper's data: {own}; seen on substitutes: {substitute}.".replace(
-                "–", "none judged"
-            )
-            parts.append(f"{experiments.load_experiments(paper)['title']}\n   {numbers} {claims}\n")
-    return "\n".join(parts)
+def shorten(verdict: str) -> str:
+    """``not run``: of all that is known, there is no *here*."""
+    return "not run" if verdict == ClaimVerdict.NOT_RUN else str(verdict)
 
 
-def check_marks(text: str) -> None:
-    """Raises InputError for a text without the two marks."""
+def count_cell(known: PaperEvidence, title: str, verdicts: list[NumberVerdict]) -> str:
+    """``10``; ``10 (7)`` where so many stand among all; of counts of data ``3 of 3``."""
+    counts = [known.numbers.get(verdict, 0) for verdict in verdicts]
+    if verdicts == [*COUNTED]:
+        return f"{counts[0]} of {sum(counts)}" if sum(counts) else "–"
+    standing = sum(known.standing[verdict] for verdict in verdicts if verdict in P_VALUES)
+    shows_standing = verdicts[0] in P_VALUES and standing < sum(counts)
+    return f"{sum(counts)} ({standing})" if shows_standing else str(sum(counts))
+
+
+def describe_settings(known: PaperEvidence, evidence: Evidence) -> str:
+    """``46 chosen by us, 12 fitted elsewhere; 3 seeds, cmnist_3v5``: of what was compared."""
+    own = [each for each in evidence.measurements if each.paper == known.paper and each.verdict in COMPARED]
+    kinds = ", ".join(f"{known.settings[kind]} {kind}" for kind in Settings if known.settings.get(kind))
+    seeds = sorted({int(each.seeds) for each in own if each.verdict not in COUNTED})
+    if not kinds:
+        return "–"
+    spread = f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"{seeds[0]}"
+    return f"{kinds}; {spread} seeds of {', '.join(sorted({each.paper_dataset for each in own}))}"
+
+
+def describe_orders(counts: Mapping[str, int]) -> str:
+    """``12, 1, 40``: how many orders of claims are seen here, opposite, not seen; a dash where none was looked at."""
+    found = [counts.get(order, 0) for order in ORDERS]
+    return ", ".join(map(str, found)) if any(found) else "–"
+
+
+def format_lines(papers: list[PaperSummary]) -> Iterator[str]:
+    """The table as lines of a terminal: titles in two lines, a line for each paper, and below them the settings of what
+    was compared."""
+    rows = [{"paper": each.paper, **each.cells} for each in papers]
+    titles = {name: fold_title(name) for name in rows[0] if name != "settings"}
+    widths = {name: max(len(text) for text in (*titles[name], *(row[name] for row in rows))) for name in titles}
+    for line in [{name: titles[name][part] for name in titles} for part in (0, 1)] + rows:
+        cells = (
+            line[name].rjust(width) if name in COUNTS else line[name].ljust(width) for name, width in widths.items()
+        )
+        yield "  ".join(cells).rstrip()
+    yield from (f"{each.paper}: settings {own}" for each in papers if (own := each.cells["settings"]) != "–")
+
+
+def fold_title(name: str) -> tuple[str, str]:
+    """A title in two lines."""
+    first, _, rest = name.partition(": ") if ": " in name else name.rpartition(" ")
+    return first, rest
+
+
+def format_markdown(papers: list[PaperSummary], folder: Path) -> str:
+    """The table for a document in a folder of the project; the sentences of primary claims below it."""
+    titles = ["paper", *papers[0].cells]
+    rows = [titles, ["---"] * len(titles)]
+    for each in papers:
+        home = os.path.relpath(Path("workflow/despur/papers", each.paper, "README.md"), folder)
+        rows.append([f"[{each.paper}]({home})", *each.cells.values()])
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    said = "\n".join(f"- {each.title}. {each.claim}".replace("*”", "\\*”") for each in papers)
+    return f"{table}\n\n{said}"
+
+
+def describe_false_verdicts(evidence: Evidence) -> str:
+    """How many verdicts on claims may be false; nothing where none was judged."""
+    said = [f"{count:.2g} on {tier}" for tier, count in evidence.false_verdicts.items() if count]
+    return f"Verdicts on claims that are false, expected at most: {', '.join(said)}." if said else ""
+
+
+def replace_summary(text: str, folder: Path, papers: list[PaperSummary]) -> str:
+    """A document with the table of today between its two marks. Raises InputError where it lacks them."""
     if text.count(START) != 1 or text.count(END) != 1:
-        raise InputError(f"the README must have {START!r} and {END!r}, once each")
+        raise InputError(f"the text must have {START!r} and {END!r}, once each")
+    table = f"{START}\n\n{format_markdown(papers, folder)}\n\n{END}"
+    return re.sub(f"{re.escape(START)}.*{re.escape(END)}", lambda _: table, text, flags=re.DOTALL)
 
 
-def replace_summary(text: str) -> str:
-    """A text with the table of today between its two marks."""
-    check_marks(text)
-    return re.sub(
-        f"{re.escape(START)}.*{re.escape(END)}",
-        lambda _: f"{START}\n\n{format_summary()}\n\n{END}",
-        text,
-        flags=re.DOTALL,
-    )
-
-
-def renew_summary(file: Path) -> None:
-    """Write the table of today into a text."""
-    text = replace_summary(file.read_text())
-    with atomic(file) as temporary:
-        temporary.write_text(text)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path, help="a text with the two marks")
-    renew_summary(parser.parse_args().file)
+def renew_documents(documents: Iterable[Path] = DOCUMENTS) -> Iterator[Path]:
+    """Write what is known today, without runs of this machine, into the documents."""
+    papers = summarize_papers(load_evidence())
+    texts = {file: replace_summary(file.read_text(), file.parent, papers) for file in documents}
+    for file, text in texts.items():
+        with atomic(file) as temporary:
+            temporary.write_text(text)
+        yield file
 
 
 if __name__ == "__main__":
-    main()
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    print(*renew_documents(), sep="\n")
