@@ -17,14 +17,16 @@ reproduce: $(VENV)/ready ## the run of CONFIG (config.yaml) and its report
 	@$(RUN) despur explore --output $(OUTPUTS)/explorer.html || \
 		echo "There is no new $(OUTPUTS)/explorer.html, for the reason above. It shows all runs that are here, not only those of $(CONFIG): the run goes on."
 	@$(RUN) despur summary --configfile $(CONFIG)
-	@$(RUN) python -m despur.reporting.digits --configfile $(CONFIG)
 
 verdicts: $(VENV)/ready ## no training: tables and scorecard from what the ledger and this machine have measured
 	$(RUN) despur judge
 
 smoke: $(VENV)/ready ## does it work here? one method, one seed (config/smoke.yaml)
 	$(RUN) snakemake --configfile config/smoke.yaml
-	@$(RUN) despur show results/runs/colored_digits/jtt/s0 && despur summary --configfile config/smoke.yaml
+	@$(RUN) despur show results/runs/colored_digits/jtt/s0
+	@echo "Made: tables, figures and results/smoke/scorecard.html, below results/smoke."
+	@echo "It means: every step works here, from data to pages. One seed says nothing about a paper."
+	@echo "Next: make runs all five papers on bundled data."
 
 environment: $(VENV)/ready ## .venv with exactly the locked packages
 	@echo "The environment is ready: . $(VENV)/bin/activate"
@@ -99,7 +101,9 @@ rehearsal: $(VENV)/ready ## config/published.yaml in miniature, from made-up raw
 bench: $(VENV)/ready ## measure speed: results/benchmarks.csv (on a GPU, too, where there is one)
 	$(RUN) PYTHONPATH=tests python -m benchmarks results/benchmarks.csv
 
-reference: $(VENV)/ready ## keep the tables of CONFIG's run under results/reference; renew the README's table
-	$(RUN) python -m despur.reporting.reference --configfile $(CONFIG) && python -m despur.reporting.pages.summary README.md
+reference: CONFIG := config/reference.yaml
+reference: $(VENV)/ready ## ten seeds, in hours (goes on where it was stopped): kept in results/reference, and told in README and docs
+	$(RUN) nice snakemake --configfile $(CONFIG)
+	$(RUN) python -m despur.reporting.reference --configfile $(CONFIG)
 
 .PHONY: help reproduce verdicts smoke environment lock test test-long test-oracles test-wheel storm test-slurm rehearsal bench reference docs tutorial lint

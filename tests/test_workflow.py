@@ -13,7 +13,7 @@ from project import CONFIGS, FIGURE, TABLE, Project, finish, tiny_project
 from despur.orchestration import artifact_files, configuration, matrix
 from despur.specs.paths import locate_result
 
-LARGE = {"config/published.yaml", "config/three_seeds.yaml"}  # hundreds of jobs
+LARGE = {"config/published.yaml", "config/reference.yaml"}  # hundreds of jobs
 ARTIFACTS = {"cnc_table_1", "cnc_figure_5"}
 EVALUATIONS = {"evaluate colored_digits/erm/s0-1", "evaluate colored_digits/cnc/s0-1"}
 OF_CNC = {"train_stage2 colored_digits/cnc/s0-1", "evaluate colored_digits/cnc/s0-1", *ARTIFACTS}
@@ -85,10 +85,10 @@ def test_the_bundled_configuration_shares_stage_1_and_stays_within_its_processes
 
 
 @pytest.mark.long
-def test_three_seeds_take_seed_0_from_the_bundled_run(planned):
-    (_, one), (_, three) = planned("config.yaml"), planned("config/three_seeds.yaml")
+def test_the_reference_takes_seed_0_from_the_bundled_run(planned):
+    (_, one), (_, ten) = planned("config.yaml"), planned("config/reference.yaml")
     trained = {name for name in one if name.startswith(("build_data ", "train_", "infer_", "evaluate "))}
-    assert trained and trained < set(three)
+    assert trained and trained < set(ten)
 
 
 def test_only_the_methods_that_are_asked_for_are_run_and_no_figure_is_drawn_of_nothing(project):

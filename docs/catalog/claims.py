@@ -6,7 +6,6 @@ from functools import cache
 
 import yaml
 
-from catalog.changes import build_changes
 from catalog.markdown import code, contents, escape, link_file, page, table
 from catalog.verdicts import TITLES, describe_verdicts
 from despur.evidence.claims.claim_format import Claim, read_claims
@@ -22,20 +21,20 @@ INTRODUCTION = (
     "with a margin. Before any run, each claim is executed on the numbers that its paper prints: it holds there, or "
     "the paper's own numbers contradict it, or they are not printed. Each data set counts for itself; "
     "comparisons that no sentence of the paper states are not counted. "
-    "[Reading the results](../reading_results.md) explains the verdicts, [How often verdicts are wrong]"
-    "(../error_rates.md) their error rates, and [Changed verdicts](changed_verdicts.md) what those rules changed."
+    "[Reading the results](../reading_results.md) explains the verdicts, and [How often verdicts are wrong]"
+    "(../error_rates.md) their error rates."
 )
 FORMAT = PACKAGE / "evidence/claims/claim_format.py"
 OUTCOMES = (*Printed, ClaimVerdict.NOT_EXECUTED)
 
 
 def build_pages() -> dict[str, str]:
-    """The pages, by name: one for each paper, ``changed_verdicts`` and ``index``."""
+    """The pages, by name: one for each paper, and ``index``."""
     papers = list_papers()
     rows = [[f"[{paper}]({paper}.md)", escape(load_experiments(paper)["title"]), *count(paper)] for paper in papers]
     shown = table(["paper folder", "paper", "claims", *OUTCOMES], rows)
-    index = page("Claims", INTRODUCTION, shown, contents([*papers, "changed_verdicts"]), "[All pages](../index.md)")
-    return {"index": index, "changed_verdicts": build_changes(), **{paper: build_page(paper) for paper in papers}}
+    index = page("Claims", INTRODUCTION, shown, contents(papers), "[All pages](../index.md)")
+    return {"index": index, **{paper: build_page(paper) for paper in papers}}
 
 
 @cache

@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from catalog.markdown import code, escape, page, table
+from catalog.markdown import REFERENCE, code, escape, page, table
 from despur.evidence.numbers.printed import parse_settings
 from despur.orchestration.experiments import find_paper
-from despur.reporting.pages.summary import REFERENCE
 
 TRIALS = REFERENCE / "fingerprint" / "trials.csv"
 GRIDS = {"domain_weighted_negatives": (3, 4, 5), "domain_weighted_pairs": (6, 7, 8)}  # validation, Test-OOD, Test-ID

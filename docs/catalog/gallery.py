@@ -5,16 +5,15 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from catalog.markdown import contents, escape, page, table
+from catalog.markdown import REFERENCE, contents, escape, page, table
 from despur.orchestration.artifact_files import format_label
 from despur.orchestration.configuration_files import load_merged
 from despur.orchestration.experiments import PAPERS, load_experiments
-from despur.reporting.pages.summary import REFERENCE
 
 INTRODUCTION = (
     "After this page you have seen what full runs of despur give, and know how to make each table and figure.\n\n"
-    "The run called *three_seeds* is that of `make CONFIG=config/three_seeds.yaml`, on small bundled data. Its numbers "
-    "cannot match a paper's; [Reading the results](../reading_results.md) says what can be judged on them."
+    "The runs called after a number of seeds are on small bundled data (`make reference`). Their numbers cannot match "
+    "a paper's; [Reading the results](../reading_results.md) says what can be judged on them."
 )
 SHOWN = ".png", ".md"
 
@@ -91,10 +90,6 @@ def escape_caption(text: str) -> str:
 
 def find_command(folder: Path, file: Path) -> str:
     """The command that makes an artifact; nothing where no configuration has this run."""
-    run = folder.parent.name
-    name = f"config/{run}.yaml"
-    if not (REFERENCE.parents[1] / name).exists():
-        return ""
-    config = load_merged(REFERENCE.parents[1] / name)
-    suffix = ".html" if file.suffix == ".md" else file.suffix
-    return f"snakemake {config['outputs']}/papers/{folder.name}/{file.stem}{suffix} --configfile {name}"
+    outputs, suffix = f"results/{folder.parent.name}", ".html" if file.suffix == ".md" else file.suffix
+    known = [name for name in sorted(Path("config").glob("*.yaml")) if load_merged(name).get("outputs") == outputs]
+    return f"snakemake {outputs}/papers/{folder.name}/{file.stem}{suffix} --configfile {known[0]}" if known else ""

@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from despur.orchestration import experiments
 from despur.specs.declarations import PACKAGE
 
 ROOT = PACKAGE.parents[1]
+REFERENCE = ROOT / experiments.REFERENCE
 SPECIAL = re.compile(r"([*<|$\[\]])")
 CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 PLACE = re.compile(

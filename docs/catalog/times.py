@@ -4,18 +4,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from catalog.markdown import code, escape, page, table
-from despur.reporting.pages.summary import REFERENCE
+from catalog.markdown import REFERENCE, code, escape, page, table
 
-RUN = REFERENCE / "three_seeds"
+RUN = max(REFERENCE.glob("*/times.csv")).parent
 INTRODUCTION = (
-    "After this page you know how long the stages, papers and slowest jobs of the bundled run with three seeds "
-    "(`make CONFIG=config/three_seeds.yaml`) took when its results were last kept. `make` trains one seed: a third of "
-    "the training.\n\n"
+    f"After this page you know how long the stages, papers and slowest jobs of the reference run `{RUN.name}` took "
+    "when it was last kept (`make reference`). `make` trains one seed.\n\n"
     "The seconds of a job are those from its start to its end, as Snakemake recorded them; other work on the machine "
     "makes them longer. *Own seconds* are those of training and inference themselves, without the start of a process, "
-    "reading and writing. `make reference` writes them to "
-    "`results/reference/three_seeds/times.csv`."
+    "reading and writing. `make reference` writes them to `times.csv`."
 )
 
 

@@ -1,31 +1,30 @@
-"""Verdicts on claims, from the scorecards of the runs that are kept in results/reference."""
+"""Verdicts on claims: of the ledger and of the runs that are kept in results/reference."""
 
 from functools import cache
 from typing import Any
 
 import pandas as pd
 
-from catalog.markdown import code, escape, table
+from catalog.markdown import REFERENCE, code, escape, table
 from despur.evidence.claims.claim_format import Claim
-from despur.evidence.tally import CLAIM, COMPARISON
-from despur.reporting.pages.scorecard_counts import find_verdicts
-from despur.reporting.pages.summary import load_scorecards
+from despur.evidence.known import load_evidence
+from despur.evidence.verdicts import DECIDED, ORDERS, Tier
 
 TITLES = ["on the paper's data", "on substitutes"]
+SHOWN = {Tier.PAPER: DECIDED, Tier.SUBSTITUTE: ORDERS}
 
 
 def describe_verdicts(paper: str, claim: str) -> list[str]:
     """Two cells: the verdicts of a claim by data set, on the paper's own data and on substitutes."""
     rows = load_claims()
     own = rows[(rows["paper"] == paper) & (rows["claim"] == claim)]
-    return [format_verdicts(find_verdicts(own, substitute)) for substitute in (False, True)]
+    return [format_verdicts(own[own["tier"].eq(tier) & own["verdict"].isin(words)]) for tier, words in SHOWN.items()]
 
 
 @cache
 def load_claims() -> pd.DataFrame:
-    """The rows of claims and comparisons, of all kept scorecards."""
-    rows = load_scorecards()
-    return rows[rows["kind_of_row"].isin([CLAIM, COMPARISON])]
+    """All claims as they are known."""
+    return load_evidence(reference=REFERENCE).claims
 
 
 def format_verdicts(found: pd.DataFrame) -> str:

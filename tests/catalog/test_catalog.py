@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 from project import SOURCE, Project
 
-from catalog import changes, components, elsewhere, gallery, markdown, reference, tutorial, verdicts
+from catalog import components, elsewhere, gallery, markdown, reference, tutorial, verdicts
 from catalog.losses import describe_losses
 from catalog.pages import FENCE, LINK, Site
 from despur.__main__ import COMMANDS
 from despur.evidence.claims.claim_format import read_claims
+from despur.evidence.verdicts import Tier
 from despur.orchestration import experiments
 from despur.specs.declarations import PACKAGE, list_components, read_declarations
 from despur.specs.resolution import resolve
@@ -102,83 +103,17 @@ def test_every_claim_stands_on_its_page_with_contrasts_margin_and_outcome_on_pri
     assert "holds (waterbirds)" in row and "Table A.2: DANN (spurious attribute) 94.6, CNC 89.9 (celeba)" in row
 
 
-def verdict(paper, claim, before, now, **more):
-    """A row of a verdict that is known before and now."""
-    own = {"paper": paper, "claim": claim, "dataset": "cmnist", "data": "colored_digits", "estimate": 0.2}
-    own |= {"low": 0.1, "high": 0.3, "seeds": 3}
-    told = {"margin": 0.0, "reason": "", "statement": f"statement of {claim}", "k": 1, **more}
-    return own | told | {"verdict": before}, own | told | {"verdict": now}
-
-
-@pytest.fixture
-def changed(tmp_path):
-    """Writes verdicts before and now, and gives the page and the last cell of each row."""
-
-    def build(pairs, now):
-        old, new = (pd.DataFrame(rows) for rows in zip(*pairs, strict=True))
-        old.assign(reason="").drop(columns="k").to_csv(tmp_path / "verdicts_before.csv", index=False)
-        (tmp_path / "cnc").mkdir()
-        new.assign(**now)[lambda table: table["claim"] != "gone"].to_csv(tmp_path / "cnc/claims.csv", index=False)
-        text = changes.build_changes(tmp_path)
-        lines = [line for line in text.splitlines() if "(`" in line]
-        return text, {line.split("(`")[1].split("`)")[0]: line.rstrip(" |").split(" | ")[-1] for line in lines}
-
-    return build
-
-
-def test_changed_verdicts_are_listed_with_the_reason(changed):
-    pairs = [
-        verdict("cnc", "same", "holds", "holds"),
-        verdict("cnc", "wider", "holds", "undecided"),
-        verdict("cnc", "several", "fails", "undecided", k=4),
-        verdict("cnc", "few", "holds", "undecided", reason="2 seeds: fewer than 3 decide nothing"),
-        verdict("cnc", "narrow", "holds", "undecided"),
-    ]
-    text, why = changed(pairs, {"margin": [0, 0, 0, 0.1, 0], "high": [0.5] * 4 + [0.3]})
-    assert "| before | 4 | 1 | 0 |" in text and "| now | 1 | 0 | 4 |" in text and "same" not in why
-    assert "5 claims were judged in both runs; 4 of their verdicts changed. 0 claims were judged now only" in text
-    assert why["wider"].startswith("the bounds are wider: Student's over 3 seeds")
-    assert why["several"].startswith("each of 4 contrasts has bounds of its own")
-    assert why["narrow"].startswith("the runs are new ones")
-    assert why["few"] == "2 seeds: fewer than 3 decide nothing; the margin is 0.1, before 0"
-
-
-def test_a_margin_is_a_reason_only_where_the_one_before_would_give_the_verdict_before(changed):
-    pairs = [verdict("cnc", name, "holds", "undecided") for name in ("by_margin", "by_bounds")]
-    _, why = changed(pairs, {"margin": 0.2, "low": [0.1, -0.1], "high": 0.5})
-    assert why["by_margin"] == "the margin is 0.2, before 0"
-    assert why["by_bounds"].startswith("the bounds are wider")
-
-
-def test_a_claim_that_is_put_otherwise_says_how_it_was_put_before(changed):
-    _, why = changed([verdict("cnc", "other", "holds", "undecided")], {"statement": "something else"})
-    assert why["other"] == "the claim is put otherwise; before: statement of other"
-
-
-def test_claims_that_are_judged_before_only_are_listed_with_the_reason(changed):
-    pairs = [verdict("cnc", name, "fails", "not run here", reason="no run of erm") for name in ("open", "gone")]
-    text, why = changed(pairs, {})
-    assert "2 claims were judged before only:" in text and "0 claims were judged in both runs" in text
-    assert why == {"open": "not run here: no run of erm", "gone": "no longer among the claims, or not on these data"}
-
-
-def test_a_claim_that_is_judged_on_several_data_is_compared_on_the_same_ones(changed):
-    pairs = [verdict("cnc", "wide", "holds", "undecided"), verdict("cnc", "wide", "fails", "fails", data="cmnist")]
-    text, why = changed(pairs, {})
-    assert "2 claims were judged in both runs; 1 of their verdicts changed. 0 claims" in text and set(why) == {"wide"}
-
-
 def test_a_method_has_the_verdicts_on_the_claims_that_name_it(monkeypatch):
     rows = [
-        ("cnc_best", "cmnist", "colored_digits", True, "holds"),
-        ("cnc_best", "cmnist", "scene_digits", True, "fails"),
-        ("cnc_best", "celeba", "celeba", False, "holds"),
+        ("cnc_best", "cmnist", "colored_digits", Tier.SUBSTITUTE, "seen here"),
+        ("cnc_best", "cmnist", "scene_digits", Tier.SUBSTITUTE, "not seen"),
+        ("cnc_best", "celeba", "celeba", Tier.PAPER, "holds"),
     ]
-    table = pd.DataFrame(rows, columns=["claim", "paper_dataset", "data", "substitute", "verdict"])
+    table = pd.DataFrame(rows, columns=["claim", "paper_dataset", "data", "tier", "verdict"])
     monkeypatch.setattr(verdicts, "load_claims", lambda: table.assign(paper="cnc"))
     assert verdicts.describe_verdicts("cnc", "cnc_best") == [
         "celeba: holds",
-        "cmnist by colored_digits: holds, cmnist by scene_digits: fails",
+        "cmnist by colored_digits: seen here, cmnist by scene_digits: not seen",
     ]
     assert verdicts.describe_verdicts("cnc", "another") == ["–", "–"]
     assert verdicts.list_names({"higher": "cnc", "than": [{"method": ["erm"]}]}) == {

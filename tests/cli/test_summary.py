@@ -1,83 +1,57 @@
-"""despur summary: a scorecard in one line."""
+"""despur summary: the last screen of make."""
 
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from despur.reporting.pages.scorecard_counts import COLUMNS
-from project import SOURCE
 
 from despur.cli.rows import format_json
-from despur.cli.summary import NEXT, summarize_run
+from despur.cli.summary import summarize_run
+from despur.orchestration.experiments import list_papers
+from despur.reporting import digits
+from despur.reporting.pages.scorecard_rows import COLUMNS
 from despur.specs.settings import SettingError
+from despur.storage.store import InputError
 
 
 @pytest.fixture
 def scorecard(tmp_path, monkeypatch):
-    """Writes a scorecard of numbers (method, verdict) and claims (verdict, on substitute data)."""
+    """An empty scorecard of a configuration."""
     monkeypatch.chdir(tmp_path)
     Path("config.yaml").write_text("papers: [cnc]\ndatasets: {}\noutputs: results/own\n")
-
-    def write(numbers, claims):
-        rows = [
-            {"kind_of_row": "number", "place": "Table 1", "method": method, "verdict": verdict}
-            for method, verdict in numbers
-        ]
-        rows += [
-            {
-                "kind_of_row": "claim",
-                "claim": f"claim_{i}",
-                "paper_dataset": "cmnist",
-                "verdict": verdict,
-                "substitute": own,
-            }
-            for i, (verdict, own) in enumerate(claims)
-        ]
-        Path("results/own").mkdir(parents=True)
-        pd.DataFrame(rows, columns=COLUMNS).to_csv("results/own/scorecard.csv", index=False)
-
-    return write
+    Path("results/own").mkdir(parents=True)
+    pd.DataFrame(columns=COLUMNS).to_csv("results/own/scorecard.csv", index=False)
 
 
-def test_numbers_and_claims_are_counted_apart_and_a_number_on_two_data_sets_once(scorecard):
-    numbers = [("erm", "within 2"), ("cnc", "within 2"), ("cnc", "beyond 5"), ("jtt", "not run here")]
-    claims = [("seen here", True), ("seen here", True), ("not seen", True), ("fails", False), ("not run here", False)]
-    scorecard(numbers, claims)
-    lines = list(summarize_run(Path("config.yaml")))
-    assert lines[0] == "Made: 0 tables and figures, below results/own/papers. Pages: "
-    assert lines[1] == (
-        "Verdict: printed numbers: 1 within 2, 1 beyond 5 (distinct measurements: 2); claims on the papers' own data: "
-        "1 fails; orders on substitute data: 2 seen here, 1 not seen"
-    )
-    assert '"orders on substitute data": {\n    "seen here": 2,' in format_json(lines)
+def compared(monkeypatch, **counts):
+    """The digits of four runs."""
+    own = {"name": "ten_seeds", "here": 4, "equal": 0, "older": 0, "different": 0, "differences": []}
+    monkeypatch.setattr(digits, "check_digits", lambda _: digits.Comparison(**own | {"same_machine": True} | counts))
 
 
-def test_what_is_not_judged_is_said(scorecard):
-    scorecard([("erm", "not run here")], [("not seen", True)])
+def test_a_row_for_each_paper_then_the_digits_then_one_page_to_open(scorecard, monkeypatch):
+    compared(monkeypatch, equal=4)
+    lines = "\n".join(summarize_run(Path("config.yaml"))).splitlines()
+    assert {line.split()[0] for line in lines[2:7]} == {*list_papers()}
+    *_, said, _, last = lines
     assert (
-        "printed numbers: none judged here; claims on the papers' own data: none judged here"
-        in list(summarize_run(Path("config.yaml")))[1]
+        said
+        == "4 of 4 runs here equal the reference (ten_seeds) to the last digit: its verdicts are those of this code."
     )
+    assert last == "Open results/own/scorecard.html"
+    assert '"paper": "cnc"' in format_json(summarize_run(Path("config.yaml")))
 
 
-@pytest.mark.parametrize(("seeds", "few"), [("1", 1), ("2", 2), ("['0', '1-2']", 0), ("3", 0)])
-def test_with_too_few_seeds_it_is_said_how_many_are_needed(scorecard, seeds, few):
-    scorecard([], [("not seen", True)])
-    Path("config.yaml").write_text(f"papers: [cnc]\ndatasets: {{}}\noutputs: results/own\nseeds: {seeds}\n")
-    _, meaning, following = summarize_run(Path("config.yaml"))
-    assert (f"a verdict needs 3 seeds, and this run has {few}" in meaning) == (few > 0)
-    assert ("config/three_seeds.yaml" in following) == (few > 0)
-
-
-def test_it_is_said_what_to_type_next(scorecard):
-    scorecard([], [])
-    Path("mine.yaml").write_text("papers: [cnc]\ndatasets: {}\noutputs: results/own\nseeds: 1\n")
-    assert list(summarize_run(Path("mine.yaml")))[2] == (
-        "Next: write seeds: 3 in mine.yaml, then make CONFIG=mine.yaml"
-    )
-    assert {file for file in NEXT if not (SOURCE / file).exists()} == set()
+def test_differences_on_the_same_machine_are_an_error_after_all_is_said(scorecard, monkeypatch):
+    compared(monkeypatch, equal=3, different=1, differences=[(0.1, "x, test gap", 0.1, 0.2)])
+    lines = summarize_run(Path("config.yaml"))
+    with pytest.raises(InputError, match="1 runs differ on the same machine"):
+        for line in lines:
+            said = line
+    assert said == "\nOpen results/own/scorecard.html"
 
 
 def test_without_a_scorecard_it_is_said_how_to_make_it(scorecard):
+    Path("results/own/scorecard.csv").unlink()
     with pytest.raises(SettingError, match=r"results/own/scorecard\.csv is not there: make it with snakemake"):
         list(summarize_run(Path("config.yaml")))

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from despur.reporting.pages.scorecard_counts import COLUMNS
 
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.claims.decisions import judge_claim
@@ -15,6 +14,7 @@ from despur.evidence.runs.collapsed import has_collapsed, mark_collapsed
 from despur.evidence.tally import list_printed
 from despur.evidence.verdicts import NumberVerdict, Settings, Tier
 from despur.orchestration.experiments import find_paper, list_papers
+from despur.reporting.pages.scorecard_rows import COLUMNS
 
 OWN = {
     "paper": "domain_temperature",

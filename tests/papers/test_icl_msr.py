@@ -332,11 +332,11 @@ def test_claims_are_judged_on_what_was_made_up(artifact_run, tmp_path):
 
 # the bundled run
 
-BUNDLED = configuration.load_configuration(Path("config/three_seeds.yaml"))
+BUNDLED = configuration.load_configuration(Path("config/reference.yaml"))
 
 
 def bundled(artifact_run, artifact):
-    """Made-up runs of config/three_seeds.yaml."""
+    """Made-up runs of config/reference.yaml."""
     asked = experiments.list_artifact_runs(BUNDLED, "icl_msr", artifact)
     results = [(each, locate_result(folder)) for each in asked for folder in each.folders]
     return [

@@ -68,9 +68,9 @@ def test_claims_are_filtered_by_verdict_and_words(view):
     assert shown.count() == 0
 
 
-def test_the_headline_leads_to_the_slips(view):
-    view.locator("#headline a").click()
-    assert view.url.endswith("#slips") and view.locator("#slips").is_visible()
+def test_the_first_screen_leads_to_a_paper(view):
+    view.locator("#known a", has_text="icl_msr").click()
+    assert view.url.endswith("#icl_msr") and view.locator("#icl_msr").is_visible()
 
 
 def test_a_link_leads_to_a_figure(view):

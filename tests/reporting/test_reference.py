@@ -6,6 +6,7 @@ import subprocess
 import pandas as pd
 import pytest
 
+from despur.orchestration.configuration import load_configuration
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import reference
 
@@ -33,16 +34,18 @@ def finished(tmp_path, monkeypatch):
 
 
 def test_tables_and_figures_are_kept_with_what_made_them(finished):
-    reference.keep_reference(finished / "some.yaml")
-    kept = finished / "results/reference/some"
+    kept = finished / "results/reference/out"
+    (kept / "cnc").mkdir(parents=True)
+    (kept / "cnc/table_gone.md").write_text("made no longer")
+    reference.keep_reference(load_configuration(finished / "some.yaml"))
     files = {str(file.relative_to(kept)) for file in kept.rglob("*") if file.is_file()}
     assert files == {
-        f"cnc/{name}" for name in ("table_1.md", "table_1.csv", "figure_2.png", "provenance.json", "histories.csv")
+        f"cnc/{name}" for name in ("table_1.md", "table_1.csv", "figure_2.png", "provenance.json", "histories.csv.gz")
     }
     made_by = json.loads((kept / "cnc/provenance.json").read_text())
     assert made_by["runs"] == {str(finished / "finished"): {"seconds": 1.5}}
     assert len(made_by["commit"]) == 40 and made_by["config"]["outputs"] == "results/out" and made_by["versions"]
-    assert pd.read_csv(kept / "cnc/histories.csv")["value"].tolist() == [0.5]
+    assert pd.read_csv(kept / "cnc/histories.csv.gz")["value"].tolist() == [0.5]
 
 
 def test_of_the_ledger_the_rows_with_a_verdict_are_kept_and_runs_of_this_machine_left_out(tmp_path, monkeypatch):

@@ -1,84 +1,77 @@
-"""The table of results in the README."""
+"""What is known of each paper, in one table: of a terminal and of documents."""
+
+from pathlib import Path
 
 import pandas as pd
 import pytest
-from despur.reporting.pages.scorecard_counts import COLUMNS, count_headline, count_verdicts
 from project import SOURCE
 
-from despur.evidence.tally import CLAIM, COMPARISON
-from despur.evidence.verdicts import DECIDED, ORDERS, Printed
+from despur.evidence.known import gather_evidence, list_not_run, load_evidence
+from despur.evidence.tally import COMPARISON
+from despur.evidence.verdicts import Tier
+from despur.orchestration.experiments import list_papers
 from despur.reporting.pages import summary
+from despur.reporting.pages.scorecard_rows import COLUMNS
 from despur.storage.store import InputError
 
 
-def rows(kind, **columns):
-    """Rows of a scorecard of one paper."""
-    return pd.DataFrame({"paper": "cnc", "kind_of_row": kind, **columns}).reindex(columns=COLUMNS)
+def known(*rows):
+    """The summary of cnc, of which these rows of a scorecard are known."""
+    shared = {"paper": "cnc", "kind_of_row": "claim", "paper_dataset": "cmnist", "seeds": 3, "statement": "a claim"}
+    table = pd.DataFrame([shared | row for row in rows]).reindex(columns=COLUMNS)
+    texts = ["place", "setting", "by_seed", "settings", "data", "primary", "reason"]
+    evidence = gather_evidence([list_not_run(), table.fillna(dict.fromkeys(texts, "")).astype(object)])
+    return next(each for each in summary.summarize_papers(evidence) if each.paper == "cnc")
 
 
-def test_the_readme_has_the_table_of_today():
-    text = (SOURCE / "README.md").read_text()
-    assert summary.replace_summary(text) == text, "run: python -m despur.reporting.pages.summary README.md"
+def test_documents_have_the_table_of_today(monkeypatch):
+    monkeypatch.chdir(SOURCE)
+    papers = summary.summarize_papers(load_evidence())
+    for file in summary.DOCUMENTS:
+        new = summary.replace_summary(file.read_text(), file.parent, papers)
+        assert new == file.read_text(), f"{file}: run python -m despur.reporting.pages.summary"
 
 
-def test_a_number_that_several_runs_measure_counts_once():
-    verdicts = ["within 2", "beyond 5", "within 2", "substitute data", "not known"]
-    table = rows("number", method=["erm", "erm", "cnc", "jtt", "gdro"], verdict=verdicts)
-    found = {kind: count for kind, count in count_verdicts(table)["numbers"].items() if count}
-    assert found == {"beyond 5": 1, "not known": 1, "within 2": 1, "substitute data": 1}
+def test_a_terminal_has_at_most_twelve_lines_with_a_row_for_each_paper():
+    papers = summary.summarize_papers(load_evidence(reference=SOURCE / "results/reference"))
+    lines = [*summary.format_lines(papers)]
+    assert len(lines) <= 12 and max(map(len, lines)) <= 140
+    assert sorted(line.split()[0] for line in lines[2 : 2 + len(papers)]) == list_papers()
 
 
-def test_claims_on_substitutes_are_counted_apart():
-    table = rows(
-        "claim",
-        claim=["a", "a", "b", "c", "d"],
-        paper_dataset=["cmnist", "cmnist", "cmnist", "cmnist", "cmnist"],
-        substitute=[True, False, True, "True", True],
-        verdict=["seen here", "fails", "seen here", "not seen", "not run here"],
+def test_the_columns_of_numbers_add_up_to_the_distinct_measurements():
+    evidence = load_evidence(reference=SOURCE / "results/reference")
+    for paper, each in zip(evidence.papers, summary.summarize_papers(evidence), strict=True):
+        cells = [each.cells[name] for name in summary.COUNTS]
+        counts = [int(cell.split(" of ")[-1].split()[0]) for cell in cells if cell != "–"]
+        assert sum(counts) == sum(paper.numbers.values())
+
+
+def test_orders_on_substitutes_stand_apart_from_claims_on_the_papers_data():
+    found = known(
+        {"claim": "a", "tier": Tier.SUBSTITUTE, "verdict": "seen here", "data": "colored_digits"},
+        {"claim": "b", "tier": Tier.SUBSTITUTE, "verdict": "not seen", "data": "colored_digits"},
+        {"claim": "b", "tier": Tier.PAPER, "verdict": "holds", "primary": "abstract", "statement": "b is best"},
+        {"claim": "c", "tier": Tier.SUBSTITUTE, "verdict": "seen here", "kind_of_row": COMPARISON},
     )
-    found = count_verdicts(table)
-    assert found["substitute"] == {"seen here": 2, "opposite seen here": 0, "not seen": 1}
-    assert summary.format_counts(found["substitute"], ORDERS) == "2 seen here, 1 not seen"
-    assert summary.format_counts(found["own"], DECIDED) == "1 fails"
-    assert summary.format_counts(count_verdicts(table[:0])["own"], DECIDED) == "–"
+    assert found.cells[summary.SUBSTITUTES] == "1, 0, 1"
+    assert "“b is best”: undecided (cmnist)" in found.claim  # it has no p value: Holm lets it not stand
 
 
-def test_comparisons_are_not_counted_among_claims():
-    table = rows([COMPARISON, CLAIM], claim=["a", "b"], paper_dataset="cmnist", substitute=False, verdict="holds")
-    table["printed"] = Printed.CONTRADICTED
-    assert count_verdicts(table)["own"] == {"holds": 1, "fails": 0, "undecided": 0}
-    found = count_headline(table)
-    assert (found["own"]["holds"], found["slips"], found["claims"]) == (1, 1, 1)
-
-
-def test_a_claim_has_a_verdict_on_each_data_and_none_is_chosen():
-    verdicts = ["holds", "fails", "holds", "undecided"]
-    table = rows("claim", claim=["a", "a", "a", "b"], substitute=False, verdict=verdicts)
-    table["paper_dataset"] = ["cmnist", "cmnist", "celeba", "cmnist"]
-    assert count_verdicts(table)["own"] == {"holds": 2, "fails": 1, "undecided": 1}
+def test_the_primary_claim_says_its_verdict_on_each_data_set():
+    found = summary.describe_primary(
+        pd.DataFrame(
+            {
+                "statement": "best",
+                "paper_dataset": ["cmnist", "celeba", "waterbirds", "cmnist"],
+                "tier": [Tier.PAPER] * 3 + [Tier.SUBSTITUTE],
+                "verdict": ["holds", "not run here", "not run here", "seen here"],
+            }
+        )
+    )
+    assert found == "Primary claim: “best”: holds (cmnist), not run (celeba, waterbirds)."
 
 
 def test_a_text_without_marks_is_refused():
     with pytest.raises(InputError, match="once each"):
-        summary.replace_summary("# despur\n")
-
-
-@pytest.mark.filterwarnings("error::FutureWarning")  # of pandas, about empty tables
-def test_kept_scorecards_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(summary, "REFERENCE", tmp_path)
-    (tmp_path / "mnist").mkdir()
-    rows("number", method=["erm"], place="Table 1", verdict=["within 2"]).to_csv(
-        tmp_path / "mnist/scorecard.csv", index=False
-    )
-    line = next(line for line in summary.format_summary().splitlines() if "papers/cnc/" in line)
-    assert line.endswith("| 1 within 2 | – | – |")
-
-
-def test_the_first_page_of_the_report_has_a_sentence_for_each_paper_of_the_run():
-    table = rows("claim", claim=["best"], paper_dataset=["cmnist"], substitute=[True], verdict=["seen here"])
-    text = summary.format_first_page(table)
-    title, words = text.splitlines()
-    assert title.startswith("Correct-N-Contrast") and words.startswith(
-        "   Of 186 printed numbers, distinct and compared: none. "
-    )
-    assert words.endswith("Claims on the paper's data: none judged; seen on substitutes: 1 seen here.")
+        summary.replace_summary("# despur\n", Path(), [])

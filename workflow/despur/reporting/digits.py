@@ -152,10 +152,12 @@ def list_differences(
 def check_digits(config: Mapping[str, Any]) -> Comparison:
     """The finished runs of a configuration beside the kept run that has the most of them."""
     now = measure_digits(config)
-    kept = {
-        file.parent.name: json.loads(gzip.decompress(file.read_bytes()))
-        for file in sorted(REFERENCE.glob(f"*/{DIGITS}"))
-    }
-    kept["none"] = {"runs": {}}
+    kept = {"": {"runs": {}}} | {file.parent.name: read_digits(file) for file in sorted(REFERENCE.glob(f"*/{DIGITS}"))}
     most = max(kept, key=lambda name: len(kept[name]["runs"].keys() & now.keys()))
-    return compare_digits(most, kept[most], now, describe_machine() if most != "none" else {})
+    return compare_digits(most, kept[most], now, describe_machine() if most else {})
+
+
+def read_digits(file: Path) -> dict[str, Any]:
+    """What :func:`keep_digits` wrote."""
+    content: dict[str, Any] = json.loads(gzip.decompress(file.read_bytes()))
+    return content
