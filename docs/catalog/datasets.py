@@ -1,6 +1,7 @@
 """The catalog of data sets, from their files. Bundled data sets are built, to count their samples."""
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from despur.orchestration.experiments import list_papers, load_experiments
 from despur.specs.declarations import find_component, list_components, read_declarations, read_docstring, summarize
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
+from despur.storage.addresses import REPORTED
 from despur.storage.dataset_checks import build_dataset
 from despur.storage.raw_files import is_downloaded
 
@@ -94,11 +96,11 @@ def describe_downloads(name: str) -> str:
             f"{each.size / 1e6:,.1f} MB" if each.size else "not published",
             code(each.checksum) or "not published",
             escape(each.read_in),
-            "yes" if each.tried else "no",
+            escape(REPORTED.get(urlsplit(each.url).hostname or "", "–")),
         ]
         for each in list_downloads("datasets", name)
     ]
-    titles = ["file", "size", "checksum", "read in", "tried"]
+    titles = ["file", "size", "checksum", "read in", "what users report"]
     parts = [f"By hand: {escape(by_hand)}." if by_hand else "", table(titles, rows) if rows else ""]
     return "\n\n".join(["## Download", *filter(None, parts)]) if any(parts) else ""
 

@@ -33,7 +33,7 @@ def test_it_says_what_it_downloads_and_checks_it(moji):
     assert len(moji) == 4 and lines[-1] == "moji: right"
     said = "\n".join(lines)
     assert (
-        "license: derived from tweets" in said and "not tried" in said and "not published, recorded: sha256:0" in said
+        "license: derived from tweets" in said and "never tried" in said and "not published, recorded: sha256:0" in said
     )
 
 
@@ -87,9 +87,12 @@ def test_settings_that_cannot_be_are_refused_before_anything_is_said(moji, name)
     assert moji == []
 
 
-def test_facts_of_a_download_are_shown():
-    known = Download("http://a/b.zip", "there", size=2_500_000, checksum="md5:1", license="MIT", tried=True)
-    assert "2.5 MB; license: MIT; checksum: md5:1" in fetch.describe(known, "other")
-    assert "read in there; tried" in fetch.describe(known, "other")
-    facts = fetch.describe(known, "other").values
+def test_facts_of_a_download_are_shown(tmp_path):
+    known = Download(
+        "http://a/b.zip", "there", size=2_500_000, checksum="md5:1", license="MIT", mirrors=("https://c/b",)
+    )
+    said = fetch.describe(known, "other", tmp_path)
+    assert "2.5 MB; license: MIT; checksum: md5:1" in said and "read in there" in said
+    assert "http://a/b.zip\n  never tried\nhttps://c/b\n  never tried\n" in said
+    facts = said.values
     assert (facts["url"], facts["size"], facts["license"]) == ("http://a/b.zip", 2_500_000, "MIT")

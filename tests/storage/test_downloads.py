@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import io
+import re
 import tarfile
 import threading
 import zipfile
@@ -13,7 +14,8 @@ from helpers import limited
 
 from despur.cli import fetch
 from despur.specs.declarations import list_components, read_declarations
-from despur.storage.downloads import RECORD, Download, fetch_file
+from despur.storage.addresses import ADDRESSES, RECORD, ask_address, describe_address
+from despur.storage.downloads import Download, fetch_file
 from despur.storage.raw_files import is_downloaded
 from despur.storage.store import InputError
 
@@ -46,6 +48,14 @@ class Handler(BaseHTTPRequestHandler):
         with contextlib.suppress(ConnectionError):
             self.wfile.write(rest[: len(rest) // 2] if half else rest)
         self.close_connection = True
+
+    def do_HEAD(self):
+        content = self.server.files.get(self.path[1:])
+        if content is None:
+            return self.send_error(404)
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
 
     def log_message(self, *_):
         pass
@@ -142,6 +152,64 @@ def test_what_is_missing_or_no_archive_is_refused(server, tmp_path):
     assert not (tmp_path / "outside").exists()
 
 
+def test_addresses_are_tried_in_turn_and_each_is_noted(server, tmp_path):
+    server.files["mirror"] = CONTENT
+    gone, mirror = server.address("gone"), server.address("mirror")
+    download = Download(gone, "here", file="data.bin", mirrors=(mirror, server.address("never")))
+    assert describe_address(gone, tmp_path) == "never tried"
+    fetch_file(download, tmp_path, silent)
+    assert (tmp_path / "data.bin").read_bytes() == CONTENT
+    assert re.fullmatch(r"tried \d{4}-\d\d-\d\d: failed: .*404.*", describe_address(gone, tmp_path))
+    assert describe_address(mirror, tmp_path).endswith(": downloaded")
+    assert describe_address(download.addresses[2], tmp_path) == "never tried"
+
+
+@pytest.fixture
+def mirrored(server):
+    """A file of two addresses, with its checksum."""
+    checksum = f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
+    mirrors = (server.address("mirror"),)
+    return Download(server.address("first"), "here", "data.bin", name="data.bin", checksum=checksum, mirrors=mirrors)
+
+
+def test_a_mirror_goes_on_where_the_first_address_broke_off(server, mirrored, tmp_path):
+    server.files, server.breaks = {"first": CONTENT, "mirror": CONTENT}, 1
+    assert fetch_file(mirrored, tmp_path, silent) == mirrored.checksum
+    assert (tmp_path / "data.bin").read_bytes() == CONTENT and server.starts[0] == 0 < server.starts[1]
+
+
+def test_of_a_corrupted_file_the_mirror_is_taken(server, mirrored, tmp_path):
+    server.files = {"first": CONTENT[::-1], "mirror": CONTENT}
+    fetch_file(mirrored, tmp_path, silent)
+    assert (tmp_path / "data.bin").read_bytes() == CONTENT
+    assert "wrong checksum" in describe_address(mirrored.url, tmp_path)
+
+
+def test_without_https_a_sha256_is_needed(tmp_path):
+    for checksum in ("", "md5:" + "0" * 32):
+        with pytest.raises(InputError, match=r"http://example.invalid/a is not https, and no SHA-256 is known"):
+            fetch_file(Download("http://example.invalid/a", "here", file="a", checksum=checksum), tmp_path, silent)
+
+
+def test_an_address_is_asked_for_its_header(server):
+    server.files["data.bin"] = CONTENT
+    assert ask_address(server.address("data.bin")) == "there, 2.1 MB"
+    assert ask_address(server.address("none")) == "refused: 404 Not Found"
+    assert ask_address("http://127.0.0.1:9/none") == "no answer (ConnectionError)"
+    assert server.starts == []
+
+
+def test_check_asks_all_addresses_and_downloads_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path))
+    monkeypatch.setattr(fetch, "ask_address", lambda address: "there, 1.0 MB")
+    (first,) = fetch.fetch("fmow", check=True)
+    assert "never tried; users report the server down" in first and first.values["result"] == "there, 1.0 MB"
+    (again,) = fetch.fetch("fmow", check=True)
+    monkeypatch.setattr(fetch, "ask_address", lambda address: "no answer (ConnectionError)")
+    assert [*fetch.fetch("fmow", check=True)][1] == "none of 1 addresses answered: is there a network?"
+    assert "before: tried 2" in again and {file.name for file in tmp_path.iterdir()} == {ADDRESSES}
+
+
 def test_every_data_set_with_raw_files_says_how_to_get_them():
     for name in list_components("datasets"):
         stated = read_declarations("datasets", name)
@@ -150,5 +218,5 @@ def test_every_data_set_with_raw_files_says_how_to_get_them():
         downloads = fetch.list_downloads("datasets", name)
         assert downloads or stated.get("BY_HAND"), name
         for each in downloads:
-            assert each.url.startswith("http") and each.read_in and (each.file or each.brings or each.into), name
+            assert each.url.startswith("https://") and each.read_in and (each.file or each.brings or each.into), name
             assert not each.checksum or each.checksum.startswith(("md5:", "sha256:"))

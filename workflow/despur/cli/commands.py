@@ -69,6 +69,7 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
             "name": {"nargs": "?", "help": "a data set or an encoder", "completes": "datasets"},
             "--configfile": PATH | {"help": "instead of a name: all raw files that this configuration lacks"},
             "--yes": {"action": "store_true", "help": "download without a question"},
+            "--check": {"action": "store_true", "help": "only ask each address, or those of NAME, for its header"},
         },
     ),
     "unused": (unused.list_unused, {}),

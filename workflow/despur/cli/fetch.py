@@ -2,7 +2,7 @@
 the files of data sets and encoders (despur/storage/downloads.py)."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,12 +13,18 @@ from despur.specs.names import parse, unknown
 from despur.specs.paths import data_root
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
+from despur.storage.addresses import ask_address, describe_address, note_address
 from despur.storage.downloads import Download, fetch_file
 from despur.storage.pretrained import weights_root
 
 
-def fetch(name: str | None = None, configfile: Path | None = None, yes: bool = False) -> Iterator[str]:
+def fetch(
+    name: str | None = None, configfile: Path | None = None, yes: bool = False, check: bool = False
+) -> Iterator[str]:
     """the raw files of a data set, or the weights of an encoder: source, size and license, then the download"""
+    if check and not configfile:
+        yield from check_addresses([str(name)] if name else [])
+        return
     if bool(name) == bool(configfile):
         raise SettingError("name a data set or encoder (waterbirds, resnet50), or a configuration (--configfile FILE)")
     names = [name] if name else list_missing(Path(str(configfile)))
@@ -51,6 +57,26 @@ def list_downloads(kind: str, name: str) -> list[Download]:
     ]
 
 
+def check_addresses(names: Sequence[str]) -> Iterator[Row]:
+    """Ask each address of these data sets and encoders, or of all, for its header; a line for each answer, which is
+    recorded. Nothing is downloaded."""
+    answers: list[str] = []
+    every = [(find_kind(name), name) for name in names] or [
+        (kind, name) for kind in ("datasets", "encoders") for name in list_components(kind)
+    ]
+    for kind, name in every:
+        root = data_root() if kind == "datasets" else weights_root()
+        for download in list_downloads(kind, name):
+            for address in download.addresses:
+                before, result = describe_address(address, root), ask_address(address)
+                note_address(root, address, result)
+                answers.append(result)
+                text = f"{name:<20} {result:<30} {address} (before: {before})"
+                yield Row(text, "addresses", name=name, address=address, result=result, before=before)
+    if answers and all(each.startswith("no answer") for each in answers):
+        yield f"none of {len(answers)} addresses answered: is there a network?"
+
+
 def fetch_component(text: str, yes: bool) -> Iterator[str]:
     """Say what is downloaded, ask, download it, and check a data set with its loader."""
     name = parse(text)[0]
@@ -66,7 +92,8 @@ def fetch_component(text: str, yes: bool) -> Iterator[str]:
         yield describe_nothing(kind, name, by_hand)
         return
     yield from (
-        describe(each, find_statement(name, "LICENSE") if kind == "datasets" else "not stated") for each in missing
+        describe(each, find_statement(name, "LICENSE") if kind == "datasets" else "not stated", root)
+        for each in missing
     )
     if missing:
         confirm(f"download {len(missing)} files into {root.resolve()}?", yes)
@@ -86,15 +113,15 @@ def describe_nothing(kind: str, name: str, by_hand: str) -> str:
     return f"{name} needs no download: it is bundled, or comes by itself when it is first used"
 
 
-def describe(download: Download, license: str) -> Row:
-    """Address, size, license and checksum of a file, and how certain they are."""
+def describe(download: Download, license: str, root: Path) -> Row:
+    """Addresses, size, license and checksum of a file, and how certain they are."""
     license = download.license or license
     size = f"{download.size / 1e6:,.1f} MB" if download.size else "size not published"
-    tried = "tried" if download.tried else "not tried: nobody has downloaded it with this command"
+    addresses = "\n".join(f"{each}\n  {describe_address(each, root)}" for each in download.addresses)
     text = (
-        f"{download.url}\n"
+        f"{addresses}\n"
         f"  {size}; license: {license}; checksum: {download.checksum or 'not published'}\n"
-        f"  read in {download.read_in}; {tried}"
+        f"  read in {download.read_in}"
     )
     return Row(text, "files", **{**asdict(download), "license": license})
 

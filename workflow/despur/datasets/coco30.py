@@ -41,7 +41,7 @@ RAW = (
 )
 DOWNLOADS = tuple(
     {
-        "url": f"http://images.cocodataset.org/{address}.zip",
+        "url": f"https://s3.amazonaws.com/images.cocodataset.org/{address}.zip",  # the bucket behind the site
         "into": "coco",
         "brings": f"coco/{folder}",
         "read_in": "download scripts of others on GitHub",

@@ -51,7 +51,7 @@ MD5 = {
     "test_X.bin": "7f263ba9f9e0b06b93213547f721ac82",
     "test_y.bin": "36f9794fa4beb8a2c72628de14fa638e",
 }
-SOURCE = "http://ai.stanford.edu/~acoates/stl10/stl10_binary.tar.gz"
+SOURCE = "https://ai.stanford.edu/~acoates/stl10/stl10_binary.tar.gz"
 LICENSE = "not stated; from ImageNet"
 REMEDY = f"Unpack {SOURCE} anew into the folder that DESPUR_DATA_ROOT names"
 

@@ -44,7 +44,7 @@ DOWNLOADS = (  # the checksum: as code of others states it
 
 CLASSES = 200  # Le & Yang 2015
 SIZE = 64
-SOURCE = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
+SOURCE = "https://cs231n.stanford.edu/tiny-imagenet-200.zip"
 LICENSE = "ImageNet: non-commercial research"
 REMEDY = f"Unpack {SOURCE} anew into the folder that DESPUR_DATA_ROOT names"
 

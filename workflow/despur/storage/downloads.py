@@ -1,19 +1,19 @@
 """Downloads of raw files and weights: resumed, verified, unpacked. What is downloaded is data: ``DOWNLOADS`` in the
 file of a data set or encoder, a mapping for each file with the keys
 
-- ``url``: where it is; left out: the ``SOURCE`` that the file names
+- ``url``: where it is; left out: the ``SOURCE`` that the file names. https, or the checksum is ``sha256:...``
+- ``mirrors``: further addresses of the same file, tried in turn
 - ``file``: what it becomes, below the folder of raw data or of weights; left out: it is an archive that is unpacked
 - ``into``: the folder in which an archive is unpacked, for one that does not bring a folder of its own
 - ``brings``: a folder that an archive makes, by which it is known that it was unpacked; left out: ``into``
 - ``name``: of an archive, where the address does not end with it
 - ``checksum``: ``md5:...`` or ``sha256:...``, as published; left out: it is recorded when the file first comes
 - ``size``: bytes, where published; ``license``: where the file does not state it otherwise
-- ``read_in``: where these facts were read; ``tried``: whether anybody here ever downloaded it (default: no)
+- ``read_in``: where these facts were read
 
 ``BY_HAND`` says what to do where an account or a form is needed."""
 
 import gzip
-import json
 import lzma
 import shutil
 import tarfile
@@ -23,11 +23,13 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
+from urllib.parse import urlsplit
 
+from despur.storage.addresses import LOCAL, RECORD, load_record, note_address
 from despur.storage.store import InputError, write_json
 
-RECORD = ".checksums.json"  # of files whose checksum is not published, below the folder of raw data or of weights
 PARTS = ".downloads"  # unfinished downloads and archives, there too
 # What is raised for an archive that is broken, encrypted or of an unknown kind, and for members that are refused.
 NO_ARCHIVE = (
@@ -51,7 +53,12 @@ class Download:
     checksum: str = ""
     size: int = 0
     license: str = ""
-    tried: bool = False
+    mirrors: tuple[str, ...] = ()
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """All addresses, in the order in which they are tried."""
+        return (self.url, *self.mirrors)
 
     @property
     def local_name(self) -> str:
@@ -66,22 +73,13 @@ class Download:
 def fetch_file(download: Download, root: Path, report: Report) -> str:
     """Download a file, verify it and put it where it belongs; returns its checksum, ``sha256:...`` or as published.
 
-    A download that broke off goes on where it was. Nothing that is there is replaced. Raises InputError for a broken
-    connection, a wrong checksum (the file is then not kept), and a target that is there already."""
+    The addresses are tried in turn. A download that broke off goes on where it was. Nothing that is there is replaced.
+    Raises InputError where no address gives the file: for a broken connection, or a wrong checksum (the file is then
+    not kept); and for a target that is there already."""
     import pooch
 
     checksum = download.checksum or load_record(root).get(download.url, "")
-    folder = root / PARTS
-    folder.mkdir(parents=True, exist_ok=True)
-
-    def resume(url: str, output: Any, _: Any) -> None:
-        download_rest(url, Path(f"{folder / download.local_name}.part"), report)
-        Path(f"{folder / download.local_name}.part").replace(output)
-
-    try:
-        path = Path(pooch.retrieve(download.url, checksum or None, download.local_name, folder, downloader=resume))
-    except ValueError as error:  # pooch's word for a wrong checksum
-        raise InputError(f"{download.url}: wrong checksum, expected {checksum}; the download is not kept") from error
+    path = try_addresses(download, checksum, root, report)
     found = checksum or f"sha256:{pooch.file_hash(path)}"
     place_file(download, path, root)
     if not download.checksum:
@@ -89,10 +87,41 @@ def fetch_file(download: Download, root: Path, report: Report) -> str:
     return found
 
 
-def load_record(root: Path) -> dict[str, str]:
-    """The checksums that were recorded when files first came, by address."""
-    file = root / RECORD
-    return json.loads(file.read_text()) if file.exists() else {}
+def try_addresses(download: Download, checksum: str, root: Path, report: Report) -> Path:
+    """The file, from the first address that gives it. Raises InputError with what each one said."""
+    failures = []
+    for address in download.addresses:
+        try:
+            path = retrieve(address, download, checksum, root / PARTS, report)
+        except InputError as error:
+            note_address(root, address, shorten(f"failed: {error}", 150))
+            failures.append(str(error))
+        else:
+            note_address(root, address, "downloaded")
+            return path
+    raise InputError("; ".join(failures))
+
+
+def retrieve(address: str, download: Download, checksum: str, folder: Path, report: Report) -> Path:
+    """The file at one address, in ``folder``. What another one has left goes on only where a checksum verifies it."""
+    import pooch
+
+    where = urlsplit(address)
+    if where.scheme != "https" and not checksum.startswith("sha256:") and where.hostname not in LOCAL:
+        raise InputError(f"{address} is not https, and no SHA-256 is known by which the file could be verified")
+    folder.mkdir(parents=True, exist_ok=True)
+    part = Path(f"{folder / download.local_name}.part")
+    if not checksum and address != download.url:
+        part.unlink(missing_ok=True)
+
+    def resume(url: str, output: Any, _: Any) -> None:
+        download_rest(url, part, report)
+        part.replace(output)
+
+    try:
+        return Path(pooch.retrieve(address, checksum or None, download.local_name, folder, downloader=resume))
+    except ValueError as error:  # pooch's word for a wrong checksum
+        raise InputError(f"{address}: wrong checksum, expected {checksum}; the download is not kept") from error
 
 
 def download_rest(url: str, part: Path, report: Report) -> None:
