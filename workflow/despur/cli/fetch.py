@@ -57,7 +57,7 @@ def list_downloads(kind: str, name: str) -> list[Download]:
     ]
 
 
-def check_addresses(names: Sequence[str]) -> Iterator[Row]:
+def check_addresses(names: Sequence[str]) -> Iterator[str]:
     """Ask each address of these data sets and encoders, or of all, for its header; a line for each answer, which is
     recorded. Nothing is downloaded."""
     answers: list[str] = []
