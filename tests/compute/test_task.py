@@ -38,7 +38,7 @@ def corners(view):
 @pytest.mark.parametrize(
     ("height", "width", "corner"), [(40, 40, (4, 4)), (32, 32, (0, 0)), (36, 48, (2, 8)), (33, 34, (0, 1))]
 )
-def test_centre_crop_is_the_middle_window(height, width, corner):
+def test_center_crop_is_the_middle_window(height, width, corner):
     view = InputBatcher(maps(4, height, width), 32).batch(np.array([2, 0, 2]), RNG(0))
     assert view.shape == (3, 3, 32, 32)
     assert corners(view) == [corner] * 3

@@ -7,10 +7,24 @@ from helpers import build, embedded
 from torch import nn
 
 from despur.compute.task import encode
-from despur.losses.fair_contrastive import fair_contrast, literal_contrast
+from despur.losses.fair_contrastive import fair_contrast
 from despur.numerics.linear import logistic
 
 RNG = np.random.default_rng
+
+
+def literal_contrast(h, label, temperature):
+    """Eq. 2 as it is printed: a scalar. L_scl for classes as labels, L_fcl for attributes.
+
+    ``h``: (N,D) unit vectors; ``label``: (N,). A sample without positives contributes nothing."""
+    total = h.new_zeros(())
+    for i in range(len(h)):
+        q = [j for j in range(len(h)) if j != i]
+        p = [j for j in q if label[j] == label[i]]
+        z = (h[q] @ h[i] / temperature).exp().sum()
+        if p:
+            total = total - ((h[p] @ h[i] / temperature).exp() / z).log().sum() / len(p)
+    return total
 
 
 def slow(h, label, temperature, plus=0, scope=None, mean=True):

@@ -10,7 +10,7 @@ from helpers import CPU, spec
 
 from despur.compute.input_batcher import InputBatcher
 from despur.compute.task import Stage1Outputs, Task
-from despur.losses.contrastive_adapter import literal_contrast, one_positive_contrast
+from despur.losses.contrastive_adapter import one_positive_contrast
 from despur.methods.families.embeddings import Bottleneck
 from despur.numerics.neighbors import nearest
 from despur.samplers import hard
@@ -18,6 +18,16 @@ from despur.training.inputs import load_method_class
 
 RNG = np.random.default_rng
 SMALL = "num_positives=6+num_negatives=5+num_neighbors=9+anchors_per_step=4+batch_size=8+hidden=8"
+
+
+def literal_contrast(anchor, positives, negatives, temperature):
+    """Eq. 6 as it is printed: a scalar. Outputs of the adapter, unit vectors: f(u) (D,), f(p) (P,D),
+    f(m) (M,D)."""
+    total = anchor.new_zeros(())
+    for positive in positives:
+        pair = torch.exp(anchor @ positive / temperature)
+        total = total + torch.log(pair / (pair + torch.exp(negatives @ anchor / temperature).sum()))
+    return -total / len(positives)
 
 
 def embedded(count=90, classes=3, dim=10, seed=0, right=0.7):

@@ -10,7 +10,7 @@ from helpers import build, task
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.losses.semantic import backdoor, uniformity
 from despur.methods import swav
-from despur.methods.families.look_ahead import literal_look_ahead
+from despur.methods.families.look_ahead import copy_leaves
 from despur.methods.families.msr import SemanticWeights
 from despur.specs.declarations import list_components
 
@@ -20,6 +20,20 @@ BATCH = np.arange(N)
 WEARERS = [name for name in list_components("methods") if name.endswith("_msr")]
 SMALL = "+augment.blur=0+encoder.dim=3+encoder.width=2+projector_dim=3+projector_width=5+warmup=0"
 OWN = {"ressl_msr": "+queue=9", "swav_msr": "+prototypes=4"}
+
+
+def literal_look_ahead(method, views, weights):
+    """L_ct(f^1, f_ph^1) as Eq. 5 to 8 are written, on one process.
+
+    It differentiates through the step of Eq. 7, which costs a backward pass of a backward pass of the encoder."""
+    s = method.settings
+    f = copy_leaves({name: p for name, p in method.networks.named_parameters() if p.requires_grad})
+    l_ct, l_msr = method.call_with(f, method.objectives, views, weights)
+    l_to = l_ct + s["lambda"] * l_msr  # Eq. 5
+    gradients = torch.autograd.grad(l_to, list(f.values()), create_graph=True)
+    alpha = s["alpha"] or method.optimizer.param_groups[0]["lr"]
+    f_1 = {name: p - alpha * g for (name, p), g in zip(f.items(), gradients, strict=True)}  # Eq. 7
+    return method.call_with(f_1, method.objectives, views)[0]  # the first term of Eq. 8
 
 
 def small(name, more="", count=N):

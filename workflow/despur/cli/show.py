@@ -13,7 +13,6 @@ from despur.storage.group_warnings import load_warnings
 if TYPE_CHECKING:
     import pandas as pd
 
-GROUPED = ("accuracy", "probe_accuracy")  # the metrics that are shown of each group
 RANKED = "average_accuracy"  # shown of each point of a sweep, beside the metric that selects
 
 

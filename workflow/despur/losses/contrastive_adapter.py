@@ -1,22 +1,10 @@
 """The contrastive loss of the contrastive adapter (Zhang & Re 2022, Eq. 6).
 
-:func:`literal_contrast` is Eq. 6 as it is printed, of outputs. :func:`one_positive_contrast` computes the same values
-from cosine similarities, for many anchors at once. The method gets these similarities without the outputs
+From cosine similarities, for many anchors at once. The method gets these similarities without the outputs
 (``Bottleneck.cosines`` in methods/families/embeddings.py)."""
 
-import torch
 from torch import Tensor
 from torch.nn.functional import softplus
-
-
-def literal_contrast(anchor: Tensor, positives: Tensor, negatives: Tensor, temperature: float) -> Tensor:
-    """Eq. 6 as it is printed, for tests: a scalar. Outputs of the adapter, unit vectors: f(u) (D,), f(p) (P,D),
-    f(m) (M,D)."""
-    total = anchor.new_zeros(())
-    for positive in positives:
-        pair = torch.exp(anchor @ positive / temperature)
-        total = total + torch.log(pair / (pair + torch.exp(negatives @ anchor / temperature).sum()))
-    return -total / len(positives)
 
 
 def one_positive_contrast(

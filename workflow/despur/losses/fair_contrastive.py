@@ -1,27 +1,12 @@
 """Supervised contrastive losses of a mini-batch by class and by attribute (Shen et al. 2021, Eq. 2-3).
 
-:func:`literal_contrast` is Eq. 2 as it is printed. :func:`fair_contrast` computes the same values faster. In Eq. 2,
-sample i contributes |P| / d (log Z_i - mean similarity to its positives), with Z_i the sum in the denominator and
-d = |P| (the paper) or 1 + |P| (released code). All similarities to positives come from one product with their summed
-representations. In L_scl - L_fcl the log Z_i cancel where both losses contrast over the batch and d = |P|. So they are
-computed only for samples whose weights do not cancel."""
+In Eq. 2, sample i contributes |P| / d (log Z_i - mean similarity to its positives), with Z_i the sum in the denominator
+and d = |P| (the paper) or 1 + |P| (released code). All similarities to positives come from one product with their
+summed representations. In L_scl - L_fcl the log Z_i cancel where both losses contrast over the batch and d = |P|. So
+they are computed only for samples whose weights do not cancel."""
 
 import torch
 from torch import Tensor
-
-
-def literal_contrast(h: Tensor, label: Tensor, temperature: float) -> Tensor:
-    """Eq. 2 as it is printed, for tests: a scalar. L_scl for classes as labels, L_fcl for attributes.
-
-    ``h``: (N,D) unit vectors; ``label``: (N,). A sample without positives contributes nothing."""
-    total = h.new_zeros(())
-    for i in range(len(h)):
-        q = [j for j in range(len(h)) if j != i]
-        p = [j for j in q if label[j] == label[i]]
-        z = (h[q] @ h[i] / temperature).exp().sum()
-        if p:
-            total = total - ((h[p] @ h[i] / temperature).exp() / z).log().sum() / len(p)
-    return total
 
 
 def positive_similarities(unit: Tensor, label: Tensor, temperature: float, plus: int) -> tuple[Tensor, Tensor]:

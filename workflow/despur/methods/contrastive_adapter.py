@@ -66,7 +66,6 @@ SETTINGS = {
     ),
     "cell_size": int_(500, "released code: with resample=cells, samples of each class and prediction", at_least=1),
 }
-Batch = tuple[Array, Array]  # anchors, and samples for cross-entropy; either may be empty
 
 
 class ContrastiveAdapter(Adapter):

@@ -36,12 +36,12 @@ SETTINGS = {
 class Given(nn.Module):
     """Representations (B,D) of stage 1, unchanged or scaled to length 1."""
 
-    def __init__(self, dim: int, normalise: bool) -> None:
+    def __init__(self, dim: int, normalize: bool) -> None:
         super().__init__()
-        self.dim, self.normalise = dim, normalise
+        self.dim, self.normalize = dim, normalize
 
     def forward(self, z: Tensor) -> Tensor:
-        return nn.functional.normalize(z) if self.normalise else z
+        return nn.functional.normalize(z) if self.normalize else z
 
 
 class LinearClassifier(GradientMethod):

@@ -24,8 +24,3 @@ def encode_logits(logits: Array, right: Array) -> Array:
         return encode_predicted(predicted, right, logits.shape[1])
     own = np.take_along_axis(logits, right[:, None], axis=1)
     return np.where(predicted == right, 0, np.clip((logits > own).sum(axis=1), 1, FEW)).astype(np.uint8)
-
-
-def decode_predicted(codes: Array, right: Array, classes: int) -> Array:
-    """The predicted classes (N,) behind the codes of at most ``FEW`` classes."""
-    return (right + codes) % classes

@@ -81,8 +81,7 @@ class WeightedPairs(Pairs):
         """L_ct(f^1, f_ph^1) of Eq. 7 and 8, as a function of f_msr's weight vectors.
 
         Its value is that of Eq. 8; its gradient for the weight vectors is that of Eq. 8 by the chain rule (below).
-        :func:`literal_look_ahead` is the same, as the equations are written. With ``second_order=false``: L_msr at f
-        and f_ph as they are."""
+        With ``second_order=false``: L_msr at f and f_ph as they are."""
         s, f = self.settings, {name: p.detach() for name, p in self.networks.named_parameters() if p.requires_grad}
         if not s["second_order"]:
             return self.call_with(f, self.objectives, views, weights)[1]
@@ -129,17 +128,3 @@ class WeightedPairs(Pairs):
             anchors, positives = self.call_with(dual, self.represent, *views)
             h, dh = forward_ad.unpack_dual(positives)
             return anchors, h.detach().requires_grad_(), dh.detach()
-
-
-def literal_look_ahead(method: WeightedPairs, views: Views, weights: Tensor) -> Tensor:
-    """L_ct(f^1, f_ph^1) as Eq. 5 to 8 are written, on one process. Tests compare the fast version with it.
-
-    It differentiates through the step of Eq. 7, which costs a backward pass of a backward pass of the encoder."""
-    s = method.settings
-    f = copy_leaves({name: p for name, p in method.networks.named_parameters() if p.requires_grad})
-    l_ct, l_msr = method.call_with(f, method.objectives, views, weights)
-    l_to = l_ct + s["lambda"] * l_msr  # Eq. 5
-    gradients = torch.autograd.grad(l_to, list(f.values()), create_graph=True)
-    alpha = s["alpha"] or method.optimizer.param_groups[0]["lr"]
-    f_1 = {name: p - alpha * g for (name, p), g in zip(f.items(), gradients, strict=True)}  # Eq. 7
-    return method.call_with(f_1, method.objectives, views)[0]  # the first term of Eq. 8

@@ -22,7 +22,6 @@ SETTINGS = {
     "epochs": "epochs",
 }
 POINT = ["train", "label_fraction", *SETTINGS]  # columns that tell runs of one printed method apart
-BASES = ("simclr", "byol", "lmcl", "ressl", "cmc", "swav", "dcl")  # the methods that MSR is added to
 REST = {"weight": 1.0, "uniformity": 1.0, "vectors": 6}  # Fig. 5: the values of the settings that do not vary
 
 
