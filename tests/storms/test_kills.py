@@ -144,8 +144,8 @@ def tell(record, kills, real, resumed):
     told = ", ".join(f"{count} of {victim}" for victim, count in kills.items())
     outcome = (
         f"killed with -9: {told}; {real} with the server that compiles UMAP, whose successor counts as a job;"
-        f" trainings that went on at a step in the middle: {resumed}; results bit-identical; when the command had ended,"
-        " no process, no lock and, but for empty folders of Snakemake and torch, no temporary file left"
+        f" trainings that went on at a step in the middle: {resumed}; results bit-identical; when the command had"
+        " ended, no process, no lock and, but for empty folders of Snakemake and torch, no temporary file left"
     )
     record("kills of a run of five kinds of methods", kills.total(), outcome)
 
