@@ -10,17 +10,18 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 import torch
 from hypothesis import settings
 
 from despur.compute.input_batcher import InputBatcher
-from despur.compute.task import Task
+from despur.compute.task import Stage1Outputs, Task
 from despur.methods.base import Method
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.resolution import resolve
 from despur.specs.spec import Spec
 from despur.storage import raw_files
-from despur.storage.store import Dataset, save_dataset
+from despur.storage.store import Dataset, InputError, save_dataset
 from despur.training.inputs import load_method_class
 
 torch.set_num_threads(1)
@@ -70,6 +71,20 @@ def embedded(
     return Task(InputBatcher(torch.from_numpy(z.astype(np.float32))), np.asarray(y), int(y.max()) + 1, CPU, groups)
 
 
+def embedded_by_a_foundation_model(
+    count: int = 90, classes: int = 3, dim: int = 10, right: float = 0.7, prompts: np.ndarray | None = None
+) -> Task:
+    """Unit embeddings (N,D), class embeddings near their class, and predictions of which a share is ``right``."""
+    rng = np.random.default_rng(0)
+    y = np.arange(count) % classes
+    z = rng.normal(size=(count, dim)) + 2 * np.eye(classes, dim)[y]
+    z = (z / np.linalg.norm(z, axis=1, keepdims=True)).astype(np.float32)
+    head = np.eye(classes, dim, dtype=np.float32)
+    predicted = np.where(rng.random(count) < right, y, (y + 1) % classes)
+    stage1_outputs = Stage1Outputs(z @ head.T, head, prompts)
+    return Task(InputBatcher(torch.from_numpy(z)), y, classes, CPU, predicted, stage1_outputs=stage1_outputs)
+
+
 def build(name: str, of: Task, seed: int = 0) -> Method:
     """A freshly initialized method on a task."""
     torch.set_num_threads(1)  # again: importing UMAP after scikit-learn's clusterings undoes it
@@ -106,6 +121,16 @@ def read(name: str, root: Path = Path("nowhere")) -> Dataset:
     undeclared = {file for file in opened if file not in one and not (image(file) and many & {file, *file.parents})}
     assert not undeclared, f"{name} reads {undeclared}, which its RAW does not declare"
     return made
+
+
+def fails(name: str, root: Path, *words: str, make: bool = False) -> None:
+    """The data set cannot be built, or with ``make`` not be written either; the message says these words."""
+    with pytest.raises(InputError) as error:
+        dataset = read(name, root)
+        if make:
+            save_dataset(root / "out", {name: dataset})
+    for word in words:
+        assert word in str(error.value)
 
 
 def well_formed(dataset):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from making import write_run
 from scipy import stats
 
 from despur.cli import explore
@@ -25,19 +26,13 @@ def runs(tmp_path, monkeypatch):
     data.mkdir(parents=True)
     (data / "about.json").write_text(json.dumps({"colored_digits": {"headline": "test"}}))
     for method, values in VALUES.items():
-        folder = tmp_path / "results/runs/colored_digits" / method / "s0-2"
-        folder.mkdir(parents=True)
+        head = {"dataset": "colored_digits", "method": method, "metric": "worst_group_accuracy"}
         rows = [
-            ("colored_digits", method, seed, split, selection, "worst_group_accuracy", group, value)
+            head | {"seed": seed, "split": split, "group": group, "value": value}
             for seed, value in enumerate(values)
-            for split, selection, group in (
-                ("test", "best", ""),
-                ("val", "best", ""),
-                ("test", "best", "red </script>"),
-            )
+            for split, group in (("test", ""), ("val", ""), ("test", "red </script>"))
         ]
-        columns = ["dataset", "method", "seed", "split", "selection", "metric", "group", "value"]
-        pd.DataFrame(rows, columns=columns).to_csv(folder / "metrics.csv", index=False)
+        write_run(tmp_path / "results/runs/colored_digits" / method / "s0-2", rows)
     steps = pd.DataFrame({"epoch": 1, "step": range(1, 121), "name": "loss", "value": 0.5})
     steps.assign(dataset="colored_digits", method="erm", seed=0).to_csv(
         tmp_path / "results/runs/colored_digits/erm/s0-2/history.csv", index=False

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from making import write_run
 
 from despur.cli.diff import show_difference
 from despur.cli.metrics import format_seeds
@@ -33,30 +34,17 @@ def made(name, values, asked="s0", key="lambda", **settings):
         {"specification": {"points": points, "seeds": numbers, "code": "abc"}, "device": "cpu", "versions": {}},
     )
     shown = {("test", "best", ""): lambda value: value, ("val", "best", ""): lambda value: 1 - value}
+    kinds = [("test", "best", "gap", ""), ("test", "last", "gap", ""), ("test", "best", "accuracy", "3")]
+    kinds += [("test", "best", "samples", "3"), ("train", "best", "gap", ""), ("val", "best", "gap", "")]
     rows = [
-        {
-            "dataset": "colored_digits",
-            "method": "erm",
-            **({key: point} if point is not None else {}),
-            "seed": seed,
-            "split": split,
-            "selection": selection,
-            "metric": metric,
-            "group": group,
-            "value": 40 if metric == "samples" else shown.get((split, selection, group), lambda value: 9)(value),
-        }
+        {"dataset": "colored_digits", "method": "erm", **({key: point} if point is not None else {}), "seed": seed}
+        | {"split": split, "selection": selection, "metric": metric, "group": group}
+        | {"value": 40 if metric == "samples" else shown.get((split, selection, group), lambda value: 9)(value)}
         for point, of_seeds in values.items()
         for seed, value in of_seeds.items()
-        for split, selection, metric, group in (
-            ("test", "best", "gap", ""),
-            ("test", "last", "gap", ""),
-            ("test", "best", "accuracy", "3"),
-            ("test", "best", "samples", "3"),
-            ("train", "best", "gap", ""),
-            ("val", "best", "gap", ""),
-        )
+        for split, selection, metric, group in kinds
     ]
-    pd.DataFrame(rows).to_csv(folder / "metrics.csv", index=False)
+    write_run(folder, rows)
     write_history(folder, "val_worst_group_accuracy", "val_average_accuracy")
     return folder
 

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import read
+from helpers import fails, read
 from PIL import Image
 from tests.datasets.test_loaders import picture
 from torchvision import transforms
@@ -17,13 +17,6 @@ from despur.datasets.sources import breeds, image_files, objects, prompts
 from despur.storage.store import InputError, Lazy, load_dataset, save_dataset
 
 RNG = np.random.default_rng
-
-
-def fails(name, root, *words):
-    with pytest.raises(InputError) as error:
-        read(name, root)
-    for word in words:
-        assert word in str(error.value)
 
 
 def kept(name, dataset, root):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pooch
 import pytest
-from helpers import read
+from helpers import fails, read
 from PIL import Image
 
 from despur.specs.declarations import list_components, read_declarations
@@ -30,16 +30,6 @@ def rows_of(path, rows, separator=",", end="\n"):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(end.join([*(separator.join(map(str, row)) for row in rows), ""]).encode())
     return path
-
-
-def fails(name, root, *words, make=False):
-    """The data set cannot be built; the message says these words."""
-    with pytest.raises(InputError) as error:
-        dataset = read(name, root)
-        if make:
-            save_dataset(root / "out", {name: dataset})
-    for word in words:
-        assert word in str(error.value)
 
 
 # Waterbirds: four birds in each split, one of each group.

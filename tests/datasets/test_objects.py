@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from helpers import read
+from helpers import fails, read
 from PIL import Image
 
 from despur.datasets import cifar10, cifar100, coco30, stl10, tiny_imagenet
 from despur.datasets.sources.pickled_tables import read_pickled_data
-from despur.storage.store import InputError, load_dataset, save_dataset
+from despur.storage.store import load_dataset, save_dataset
 
 RNG = np.random.default_rng
 
@@ -22,13 +22,6 @@ def kept(name, root):
     """A data set as it is after it was written and read."""
     save_dataset(root / "out" / name, {name: read(name, root)})
     return load_dataset(root / "out" / name, name)
-
-
-def fails(name, root, *words):
-    with pytest.raises(InputError) as error:
-        read(name, root)
-    for word in words:
-        assert word in str(error.value)
 
 
 def md5(path):

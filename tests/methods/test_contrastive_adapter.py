@@ -6,15 +6,13 @@ import math
 import numpy as np
 import pytest
 import torch
-from helpers import CPU, spec
+from helpers import build
+from helpers import embedded_by_a_foundation_model as embedded
 
-from despur.compute.input_batcher import InputBatcher
-from despur.compute.task import Stage1Outputs, Task
 from despur.losses.contrastive_adapter import one_positive_contrast
 from despur.methods.families.embeddings import Bottleneck
 from despur.numerics.neighbors import nearest
 from despur.samplers import hard
-from despur.training.inputs import load_method_class
 
 RNG = np.random.default_rng
 SMALL = "num_positives=6+num_negatives=5+num_neighbors=9+anchors_per_step=4+batch_size=8+hidden=8"
@@ -28,23 +26,6 @@ def literal_contrast(anchor, positives, negatives, temperature):
         pair = torch.exp(anchor @ positive / temperature)
         total = total + torch.log(pair / (pair + torch.exp(negatives @ anchor / temperature).sum()))
     return -total / len(positives)
-
-
-def embedded(count=90, classes=3, dim=10, seed=0, right=0.7):
-    """Unit embeddings and what zero-shot classification predicts: right in most cases."""
-    rng = RNG(seed)
-    y = np.arange(count) % classes
-    z = rng.normal(size=(count, dim)) + 2 * np.eye(classes, dim)[y]
-    z /= np.linalg.norm(z, axis=1, keepdims=True)
-    predicted = np.where(rng.random(count) < right, y, (y + 1) % classes)
-    head = np.eye(classes, dim, dtype=np.float32)
-    base = Stage1Outputs(z @ head.T, head)
-    return Task(InputBatcher(torch.from_numpy(z.astype(np.float32))), y, classes, CPU, predicted, stage1_outputs=base)
-
-
-def build(name, task, seed=0):
-    torch.manual_seed(seed)
-    return load_method_class(name.split("+")[0])(task, spec(name))
 
 
 # Eq. 6
@@ -230,6 +211,13 @@ def test_classes_are_enlarged_first_then_the_predictions_of_each():
     right, wrong, of_1, also_1 = np.bincount(2 * y[rows] + predicted[rows])
     assert right == wrong == 90 and set(rows) >= set(range(90))
     assert of_1 == also_1 and 50 <= of_1 < 80
+    three = np.repeat([0, 1, 2], [5, 2, 1])  # predictions of one class
+    assert np.bincount(three[hard.upsample_classes_then_predictions(RNG(0), 0 * three, three)]).tolist() == [5] * 3
+
+
+def test_with_random_sampling_every_sample_with_a_positive_may_be_an_anchor():
+    y = np.array([0, 0, 1, 2, 2, 2])
+    assert hard.HardSampler(y, y, 1, 1, "random").anchors.tolist() == [0, 1, 3, 4, 5]
 
 
 # training

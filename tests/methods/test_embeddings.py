@@ -4,11 +4,10 @@ Lipschitz bounds."""
 import numpy as np
 import pytest
 import torch
-from helpers import CPU, OPTIONS, result, save_tiny, spec
+from helpers import CPU, OPTIONS, build, result, save_tiny, spec
+from helpers import embedded_by_a_foundation_model as embedded
 
 from despur import groups
-from despur.compute.input_batcher import InputBatcher
-from despur.compute.task import Stage1Outputs, Task
 from despur.evaluate import evaluate
 from despur.inference import ssa
 from despur.inference.base import Evidence, LabeledSamples
@@ -20,33 +19,10 @@ from despur.model import load
 from despur.numerics.linear import liblinear
 from despur.specs.declarations import read_declarations
 from despur.storage.containers import Container
-from despur.training.inputs import RunInputs, load_method_class
+from despur.training.inputs import RunInputs
 from despur.training.runs import train_all
 
 RNG = np.random.default_rng
-
-
-def embedded(count=90, classes=3, dim=10, seed=0, prompts=None):
-    """Unit embeddings, class embeddings near their class, and predictions that are sometimes wrong."""
-    rng = RNG(seed)
-    y = np.arange(count) % classes
-    z = rng.normal(size=(count, dim)) + 2 * np.eye(classes, dim)[y]
-    z = (z / np.linalg.norm(z, axis=1, keepdims=True)).astype(np.float32)
-    head = np.eye(classes, dim, dtype=np.float32)
-    predicted = np.where(rng.random(count) < 0.7, y, (y + 1) % classes)
-    return Task(
-        InputBatcher(torch.from_numpy(z)),
-        y,
-        classes,
-        CPU,
-        predicted,
-        stage1_outputs=Stage1Outputs(z @ head.T, head, prompts),
-    )
-
-
-def build(name, task, seed=0):
-    torch.manual_seed(seed)
-    return load_method_class(name.split("+")[0])(task, spec(name))
 
 
 def train(method, epochs=2):

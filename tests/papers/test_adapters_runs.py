@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from making import write_run
 
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.numbers.tables import compare
@@ -72,12 +73,8 @@ def test_only_waterbirds_as_clip_sees_them_are_compared(fit, verdict, tmp_path, 
         for run in result.runs()
         for metric, value in (("worst_group_accuracy", 0.366), ("samples", 5794))
     ]
-    same = {"split": "test", "selection": "best", "group": ""}
-    result.folder.mkdir(parents=True)
-    pd.DataFrame(rows).assign(**same).to_csv(result.folder / "metrics.csv", index=False)
-    own = experiments.ArtifactRun(
-        "waterbirds", f"waterbirds{fit}", "zero_shot", (str(result.folder),), "table_3", "adapters"
-    )
+    folder = write_run(result.folder, pd.DataFrame(rows).assign(split="test"))
+    own = experiments.ArtifactRun("waterbirds", f"waterbirds{fit}", "zero_shot", (folder,), "table_3", "adapters")
     number = {"dataset": "waterbirds", "method": "zero_shot", "setting": "", "metric": "worst_group_accuracy"}
     printed = pd.DataFrame([{**number, "mean": 36.6, "std": float("nan"), "note": ""}])
     assert compare(printed, load_metrics([own]), 3)["verdict"].tolist() == [verdict]

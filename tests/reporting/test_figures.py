@@ -1,7 +1,10 @@
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from helpers import tiny_dataset
+from making import write_run
 from matplotlib.figure import Figure
 
 from despur.orchestration.experiments import ArtifactRun, list_papers, load_experiments
@@ -33,27 +36,15 @@ def metrics_of(folder, levels, setting, selections=("best", "last")):
         for seed in (0, 1):
             for split in ("val", "test"):
                 for selection in selections:
-                    head = {
-                        "dataset": f"{result.dataset.split('+')[0]}+p_corr={level}",
-                        "method": result.name,
-                        setting: level,
-                        "seed": seed,
-                    }
+                    data = f"{result.dataset.split('+')[0]}+p_corr={level}"
+                    head = {"dataset": data, "method": result.name, setting: level, "seed": seed, "split": split}
                     rows += [
-                        head
-                        | {
-                            "split": split,
-                            "selection": selection,
-                            "metric": metric,
-                            "group": group,
-                            "value": rng.uniform(0.1, 0.9),
-                        }
+                        {**head, "selection": selection, "metric": metric, "group": group}
+                        | {"value": rng.uniform(0.1, 0.9)}
                         for metric, group in names
                     ]
-    table = pd.DataFrame(rows)
-    folder.mkdir(parents=True)
-    table.to_csv(folder / "metrics.csv", index=False)
-    return table
+    write_run(folder, rows)
+    return pd.DataFrame(rows)
 
 
 @pytest.fixture
@@ -235,22 +226,13 @@ def test_maps_show_every_projected_sample(trained, tmp_path):
 def test_figure_2_names_the_level_and_worst_group_of_each_map(trained, tmp_path):
     artifact_run, _ = trained("erm", "erm", dataset="colored_digits+p_corr=0.2~0.5~0.8")
     write_projections([artifact_run], tmp_path / "projections", plane)
+    head = {"method": "erm", "split": "test", "metric": "worst_group_accuracy", "value": 0.5}
     rows = [
-        {
-            "dataset": f"colored_digits+p_corr={level}",
-            "method": "erm",
-            "data.p_corr": level,
-            "seed": seed,
-            "split": "test",
-            "selection": "best",
-            "metric": "worst_group_accuracy",
-            "group": "",
-            "value": 0.5,
-        }
+        {"dataset": f"colored_digits+p_corr={level}", "data.p_corr": level, "seed": seed, **head}
         for level in (0.2, 0.5, 0.8)
         for seed in (0, 1)
     ]
-    pd.DataFrame(rows).to_csv(f"{artifact_run.folders[0]}/metrics.csv", index=False)
+    write_run(Path(artifact_run.folders[0]), rows)
     shown = drawn(figures.ARTIFACTS["figure_2"], [artifact_run], tmp_path / "figure_2")
     assert shown.groupby("p_corr").size().to_dict() == {0.2: 30, 0.8: 30}
 

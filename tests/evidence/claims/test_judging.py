@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from making import write_run
 from scipy import stats
 
 from despur.evidence.claims import judging
@@ -367,15 +368,9 @@ def written(tmp_path):
     )
     found = []
     for method, part in metrics.groupby("paper_method"):
-        folder = tmp_path / "runs/colored_digits" / method / "s0-2"
-        folder.mkdir(parents=True)
-        part = part.reset_index(drop=True)
-        columns = {"paper_method": "method"}
-        part.assign(dataset="colored_digits").rename(columns=columns).to_csv(folder / "metrics.csv", index=False)
-        resampled(part, NOISE / 10).assign(dataset="colored_digits").rename(columns=columns).to_parquet(
-            folder / "resamples.parquet"
-        )
-        found.append(ArtifactRun("cmnist", "colored_digits", method, (str(folder),), "table_1"))
+        rows = part.assign(dataset="colored_digits").rename(columns={"paper_method": "method"})
+        folder = write_run(tmp_path / "runs/colored_digits" / method / "s0-2", rows, NOISE / 10)
+        found.append(ArtifactRun("cmnist", "colored_digits", method, (folder,), "table_1"))
     return found
 
 

@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from making import row_of, write_run
 
 from despur.evidence.numbers import tables
 from despur.evidence.numbers.counts import COMPARED
@@ -39,22 +40,14 @@ def run(tmp_path):
     """Writes metrics.csv as a run folder and gives the artifact's runs that read it."""
 
     def write(values, paper_dataset="cmnist", dataset="cmnist", method="cnc", stands=(), **keywords):
-        folder = tmp_path / paper_dataset / "runs" / dataset / method / "s0-2"
-        folder.mkdir(parents=True)
-        pd.concat([measured(values, **keywords), *NOISE]).assign(dataset=dataset, method=method).to_csv(
-            folder / "metrics.csv", index=False
-        )
-        return ArtifactRun(paper_dataset, dataset, method.partition("+")[0], (str(folder),), *stands)
+        rows = pd.concat([measured(values, **keywords), *NOISE]).assign(dataset=dataset, method=method)
+        folder = write_run(tmp_path / paper_dataset / "runs" / dataset / method / "s0-2", rows)
+        return ArtifactRun(paper_dataset, dataset, method.partition("+")[0], (folder,), *stands)
 
     return write
 
 
 NOISE = [measured([(0.01, 0.02)] * 3, split="val"), measured([(0.03, 0.04)] * 3, selection="last")]
-
-
-def row_of(table, **keys):
-    (row,) = table[np.logical_and.reduce([table[key] == value for key, value in keys.items()])].to_dict("records")
-    return row
 
 
 def test_numbers_stand_beside_the_printed_ones(run):

@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
+from making import write_run
 from records import add, labels, rewrite, spoil
 
 from despur.evidence.ledger import files as ledger
@@ -38,14 +38,11 @@ def used(sources):
 def make_here(seeds, **changes):
     """A finished folder of ERM on this machine."""
     result = locate_result(f"results/runs/colored_digits/erm/{seeds}")
-    result.folder.mkdir(parents=True)
     asked = {"dataset": result.datasets.points, "points": result.sweep.points}
     specification = {key: [point.resolved() for point in points] for key, points in asked.items()}
-    (result.folder / "about.json").write_text(json.dumps({"specification": specification, "revisions": {}} | changes))
-    row = {"dataset": "colored_digits", "method": "erm", "split": "test", "selection": "best", "group": ""}
-    rows = [row | {"seed": run.seed, "metric": "average_accuracy", "value": 0.5} for run in result.runs()]
-    pd.DataFrame(rows).to_csv(result.folder / "metrics.csv", index=False)
-    return str(result.folder)
+    row = {"dataset": "colored_digits", "method": "erm", "split": "test", "metric": "average_accuracy", "value": 0.5}
+    rows = [row | {"seed": run.seed} for run in result.runs()]
+    return write_run(result.folder, rows, about={"specification": specification, "revisions": {}} | changes)
 
 
 def test_seeds_after_a_gap_are_told_and_do_not_count():

@@ -10,6 +10,7 @@ import pytest
 from helpers import quick
 from hypothesis import given
 from hypothesis import strategies as st
+from making import write_run
 from project import SOURCE
 from scipy import stats
 
@@ -153,37 +154,13 @@ MACHINE = {"machine": "Linux", "processor": "a processor"}
 
 def run(root, name, worst, seconds, memory=500.0, probe=False):
     """The files of a run folder: three seeds, one metric and its bootstrap values."""
-    folder = root / f"runs/scene_digits/{name}/s0-2"
-    folder.mkdir(parents=True)
     metric = "probe_accuracy" if probe else "worst_group_accuracy"
-    rows = pd.DataFrame(
-        [
-            {
-                "dataset": "scene_digits",
-                "method": name,
-                "seed": seed,
-                "split": "test",
-                "selection": "best",
-                "metric": metric,
-                "group": "",
-                "value": value,
-            }
-            for seed, value in enumerate(worst)
-        ]
-    )
-    rows.to_csv(folder / "metrics.csv", index=False)
-    cloud = rows["value"].to_numpy()[:, None] + np.linspace(-0.02, 0.02, 200)
-    rows.drop(columns="value").join(pd.DataFrame(cloud, columns=[str(i) for i in range(200)])).to_parquet(
-        folder / "resamples.parquet"
-    )
-    about = MACHINE | {
-        "device": "cpu",
-        "seconds": 9.0,
-        "peak_memory_mb": memory,
-        "runs": {f"scene_digits/{name}/s{s}": {"seconds": seconds} for s in range(3)},
-    }
-    write_json(folder / "about.json", about)
-    return ArtifactRun("scene_digits", "scene_digits", name, (str(folder),), "matrix")
+    head = {"dataset": "scene_digits", "method": name, "split": "test", "metric": metric}
+    rows = [head | {"seed": seed, "value": value} for seed, value in enumerate(worst)]
+    runs = {f"scene_digits/{name}/s{seed}": {"seconds": seconds} for seed in range(3)}
+    about = MACHINE | {"device": "cpu", "seconds": 9.0, "peak_memory_mb": memory, "runs": runs}
+    folder = write_run(root / f"runs/scene_digits/{name}/s0-2", rows, np.linspace(-0.02, 0.02, 200), about)
+    return ArtifactRun("scene_digits", "scene_digits", name, (folder,), "matrix")
 
 
 @pytest.fixture
