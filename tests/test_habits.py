@@ -32,6 +32,14 @@ def test_public_checks_call_the_targets_of_ci():
     assert public <= targets
 
 
+def test_published_is_what_targets_make():
+    jobs = load_workflow("publish")["jobs"]
+    runs = "\n".join(f"run: {step['run']}" for job in jobs.values() for step in job["steps"] if "run" in step)
+    targets = set(re.findall(r"^([\w-]+):", (SOURCE / "Makefile").read_text(), re.MULTILINE))
+    assert read_targets(runs) == {"docs", "test-wheel"} <= targets
+    assert {job["if"] for job in jobs.values()} == {"github.ref_type == 'branch'", "github.ref_type == 'tag'"}
+
+
 def test_versions_are_one():
     version = tomllib.loads((SOURCE / "pyproject.toml").read_text())["project"]["version"]
     cited = yaml.safe_load((SOURCE / "CITATION.cff").read_text())
