@@ -174,7 +174,7 @@ def test_claims_read_the_selected_settings(moji, tmp_path):
     row = row_of(table, claim="con_lowers_gap", dataset="moji")
     assert row["estimate"] == pytest.approx(CE[1] - FT[1]) and row["verdict"] == "seen here"  # Con-ft is the nearer one
     assert "con_ce_fcl" in row_of(table, claim="both_parts_lower_gap", dataset="moji")["reason"]
-    time = row_of(table, claim="con_takes_little_longer_than_ce", dataset="moji")
+    time = row_of(table, claim="con_is_faster_than_adv", dataset="moji")
     assert time["verdict"] == "not run here" and "about a time" in time["reason"]
 
 
