@@ -9,7 +9,7 @@ import pytest
 from project import SOURCE, Project
 
 from despur.cli.list import list_kind
-from despur.cli.new import KINDS, create
+from despur.cli.new import CREATED, create
 from despur.orchestration import experiments
 from despur.reporting.pages import scorecard
 from despur.specs.extensions import VARIABLE
@@ -29,7 +29,7 @@ def project(tmp_path_factory):
     made = Project.fresh(tmp_path_factory.mktemp("new") / "project")
     shutil.copytree(SOURCE / "tests", made.root / "tests", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy2(SOURCE / "pyproject.toml", made.root)
-    for kind in KINDS:
+    for kind in CREATED:
         assert f"test_my_{kind}.py" in made.python("-m", "despur", "new", kind, f"my_{kind}")
     return made
 
@@ -38,7 +38,7 @@ def project(tmp_path_factory):
 def test_all_that_is_new_passes_its_tests_and_is_clean(project):
     tests = [f"tests/{folder}" for folder in ("methods", "datasets", "encoders", "inference", "metrics", "papers")]
     files = [str(file) for folder in tests for file in (project.root / folder).glob("test_my_*.py")]
-    assert len(files) == len(KINDS)
+    assert len(files) == len(CREATED)
     project.python("-m", "pytest", "-p", "no:xdist", *files)
     written = [str(file) for file in project.root.glob("workflow/**/my_*.py")]
     assert len(written) == 5

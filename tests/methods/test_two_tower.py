@@ -44,7 +44,7 @@ def test_captions_say_what_is_there():
     digits, a = np.repeat(np.arange(10), 40), np.tile([0, 1], 200)
     found = captions.captions(RNG(0), digits, a, 0.5)
     for caption, digit, background in zip(found, digits, a, strict=True):
-        assert captions.WORDS[digit] in caption.split()
+        assert captions.DIGITS[digit] in caption.split()
         assert caption.endswith(f" on {captions.PLACES[background]}") or " on " not in caption
     assert 150 < sum(" on " in caption for caption in found) < 250
     assert "a photo of an eight on land" in found and "a photo of a one" in found
@@ -57,7 +57,7 @@ def test_every_word_of_captions_and_prompts_is_known():
     every += captions.captions(RNG(0), np.arange(10), np.zeros(10, int), 1.0)
     assert text.UNKNOWN not in text.tokens(every, captions.VOCABULARY, captions.LONGEST)
     assert max(len(text.words(caption)) for caption in every) == captions.LONGEST
-    assert prompts.class_prompts(about)[0] == [f"a photo of a {word}" for word in captions.WORDS[:5]]
+    assert prompts.class_prompts(about)[0] == [f"a photo of a {word}" for word in captions.DIGITS[:5]]
     assert prompts.group_prompts(about)[1][0] == "a photo of a zero on water"
 
 
@@ -105,7 +105,7 @@ def test_its_batches_are_scenes_of_which_there_are_more_than_samples():
 
 def test_subclasses_are_digits_and_class_by_attribute():
     dataset = data("scene_subclasses")
-    assert dataset.about["groups"] == captions.WORDS and dataset.groups.shape[1] == 10
+    assert dataset.about["groups"] == captions.DIGITS and dataset.groups.shape[1] == 10
     for digit in range(10):
         rows = dataset.groups[:, digit]
         assert (dataset.table["digit"][rows] == digit).all() and (dataset.table["y"][rows] == (digit >= 5)).all()

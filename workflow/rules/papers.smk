@@ -1,6 +1,6 @@
 # results/runs, results/groups -> results/papers/{paper}/{artifact}: every table and figure of every paper.
-# What an artifact shows is data: experiments.yaml of its paper's folder, workflow/despur/papers/<paper>. There tables.py
-# makes the tables, figures.py the figures, and projections.py the maps of representations behind figures.
+# What an artifact shows is data: experiments.yaml of its paper's folder, workflow/despur/papers/<paper>. There
+# tables.py makes the tables, figures.py the figures, and projections.py the maps of representations behind figures.
 
 for paper in config["papers"]:
     for artifact in artifact_files.list_artifacts(config, paper):

@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
             "--dry-run": {"action": "store_true", "help": "only list the jobs"},
         },
     ),
-    "list": (list.list_kind, {"kind": {"choices": list.KINDS}}),
+    "list": (list.list_kind, {"kind": {"choices": list.LISTED}}),
     "explain": (
         explain.explain,
         {
@@ -110,7 +110,7 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
     "new": (
         new.create,
         {
-            "kind": {"choices": new.KINDS},
+            "kind": {"choices": new.CREATED},
             "name": {"help": "lower-case letters, digits and _"},
             "--folder": PATH | {"help": "an extension to write into, such as my_project (DESPUR_EXTENSIONS)"},
         },

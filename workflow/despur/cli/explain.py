@@ -49,17 +49,19 @@ def explain_settings(result: ResultPath, defaults: bool) -> Iterator[str]:
     """The settings of a result's data set and of its method; those that have their defaults only with ``defaults``."""
     data, (dataset, overrides) = result.datasets, parse(result.dataset)
     if result.stage == "data":
-        yield from list_settings(data.points, Sources(overrides), defaults)
+        yield from list_settings(data.points, SettingOrigins(overrides), defaults)
         return
     method = result.sweep
     points = f"{len(data.points)} of data x {len(method.points)} of the method"
     yield f"runs     {len(result.runs())}: {points} x seeds {result.seeds[1:]}"
-    yield from list_settings(data.points, Sources(overrides), defaults)
-    yield from list_settings(method.points, Sources(method.overrides, dataset, STAGES[result.stage].part), defaults)
+    yield from list_settings(data.points, SettingOrigins(overrides), defaults)
+    yield from list_settings(
+        method.points, SettingOrigins(method.overrides, dataset, STAGES[result.stage].part), defaults
+    )
 
 
 @dataclass(frozen=True)
-class Sources:
+class SettingOrigins:
     """Where the values of a component's settings may come from."""
 
     overrides: Mapping[str, Any]  # what the path says, by the component's keys
@@ -80,10 +82,10 @@ class Sources:
             return f"stated in datasets/{self.dataset}.py"
         return f"default: {default}"
 
-    def select_component(self, key: str, spec: Spec) -> "Sources":
+    def select_component(self, key: str, spec: Spec) -> "SettingOrigins":
         """The sources of a component's component."""
         stated = select_below(self.load_stated(spec), key)
-        return Sources(select_below(self.overrides, key), self.dataset, key, stated)
+        return SettingOrigins(select_below(self.overrides, key), self.dataset, key, stated)
 
 
 def select_below(items: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -96,14 +98,14 @@ def select_below(items: Mapping[str, Any], key: str) -> dict[str, Any]:
     }
 
 
-def list_settings(points: list[Spec], sources: Sources, defaults: bool, prefix: str = "") -> Iterator[str]:
+def list_settings(points: list[Spec], origins: SettingOrigins, defaults: bool, prefix: str = "") -> Iterator[str]:
     """Each setting of a component and, below it, of its components: value (several in a sweep) and source. Without
     ``defaults``, how many settings have theirs."""
     first, left_out = points[0], 0
     yield f"\n{prefix.rstrip('.') or first.kind}: {first.base_name}, {summarize(first.kind, first.base_name)}"
     for key, setting in read_declarations(first.kind, first.base_name)["SETTINGS"].items():
         values = list(dict.fromkeys(spell(point.settings[key]) for point in points))
-        text, source = " ~ ".join(values), sources.describe(key, first, setting.source)
+        text, source = " ~ ".join(values), origins.describe(key, first, setting.source)
         if not defaults and source.startswith("default: "):
             left_out += 1
             continue
@@ -114,7 +116,7 @@ def list_settings(points: list[Spec], sources: Sources, defaults: bool, prefix: 
     for key, component in first.components.items():
         alike = [point.components[key] for point in points]
         alike = [each for each in alike if each.base_name == component.base_name]
-        yield from list_settings(alike, sources.select_component(key, first), defaults, f"{prefix}{key}.")
+        yield from list_settings(alike, origins.select_component(key, first), defaults, f"{prefix}{key}.")
 
 
 def explain_artifact(path: Path) -> Iterator[str]:

@@ -6,7 +6,7 @@ from despur.cli.rows import Row
 from despur.orchestration import experiments
 from despur.specs.declarations import list_components, summarize
 
-KINDS = ("methods", "datasets", "encoders", "inference", "papers", "claims")
+LISTED = ("methods", "datasets", "encoders", "inference", "papers", "claims")
 
 
 def list_kind(kind: str) -> Iterator[str]:

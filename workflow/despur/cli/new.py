@@ -18,7 +18,7 @@ FOLDERS = {
     "inference": "inference",
     "metric": "metrics",
 }
-KINDS = (*FOLDERS, "paper")
+CREATED = (*FOLDERS, "paper")
 
 
 def create(kind: str, name: str, folder: Path | None = None) -> Iterator[str]:

@@ -19,6 +19,7 @@ from sklearn.datasets import load_digits
 
 from despur.compute.randomness import derive_generator
 from despur.datasets.sources import scenes
+from despur.datasets.sources.captions import DIGITS, SIDE
 from despur.datasets.sources.subsets import select_samples
 from despur.specs.declarations import read_declarations
 from despur.specs.selfsupervised_hyperparameters import NT_XENT
@@ -110,8 +111,6 @@ PAPER_HYPERPARAMETERS = {
 
 SOURCE = "sklearn.datasets.load_digits"
 LICENSE = "CC BY 4.0"
-SIDE = 40
-WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
 
 def select_class_share(y: Array, rows: Array, share: float) -> Array:
@@ -193,7 +192,7 @@ def about(settings: Settings) -> dict[str, Any]:
         "train_crop": settings["crop"],
         "test_crop": settings["test_crop"],
         "classes": [",".join(members) for members in classes],
-        "class_words": [" or ".join(WORDS[int(d)] for d in members) for members in classes],
+        "class_words": [" or ".join(DIGITS[int(d)] for d in members) for members in classes],
         "attributes": ["land", "water"],
         "attribute": "background",
         "select": "val",

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from despur.datasets import scene_digits
+from despur.datasets.sources import captions
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, float_, int_, without
 from despur.storage.store import Dataset
@@ -53,7 +54,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     scenes = scene_digits.build(
         {**settings, "train": "full", "foreground": False, "crop": "centre", "test_crop": "centre"}, data_root
     )
-    corner = (scene_digits.SIDE - SIDE) // 2
+    corner = (captions.SIDE - SIDE) // 2
     middle = scenes.inputs[:, corner : corner + SIDE, corner : corner + SIDE]
     pixels = np.asarray(middle, np.float32).reshape(len(middle), -1) / 255
     encoder = PCA(settings["dims"], whiten=True, svd_solver="randomized", random_state=0).fit(

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from despur.datasets import scene_digits
-from despur.datasets.sources.captions import WORDS
+from despur.datasets.sources.captions import DIGITS
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import SettingError, Settings, float_, for_each, without
 from despur.storage.store import Dataset
@@ -52,5 +52,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     attributes = [f"{i + 1}. digit" for i in range(len(classes[0]))]
     about = {**dataset.about, "attributes": attributes, "attribute": "digit"}
     relabeled = Dataset(dataset.inputs, table, about, masks=dataset.masks)
-    relabeled.about["groups"] = [WORDS[int(digit)] for members in classes for digit in members]
+    relabeled.about["groups"] = [DIGITS[int(digit)] for members in classes for digit in members]
     return relabeled

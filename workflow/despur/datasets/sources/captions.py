@@ -9,9 +9,9 @@ from despur.datasets.sources import scenes
 from despur.datasets.sources.prompts import fill
 from despur.storage.store import Array
 
-WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 PLACES = ["land", "water"]
-VOCABULARY = ["a", "an", "photo", "of", "on", *PLACES, *WORDS]
+VOCABULARY = ["a", "an", "photo", "of", "on", *PLACES, *DIGITS]
 LONGEST = 7  # words of a caption
 SIDE = 40  # pixels of a scene; crops have 32
 
@@ -31,7 +31,7 @@ def captions(rng: np.random.Generator, digits: Array, a: Array, named: float) ->
     """One for each scene; a share ``named`` of them names the background."""
     names_background = rng.random(len(digits)) < named
     return [
-        fill("a photo of a {digit}", digit=WORDS[d]) + (f" on {PLACES[b]}" if name else "")
+        fill("a photo of a {digit}", digit=DIGITS[d]) + (f" on {PLACES[b]}" if name else "")
         for d, b, name in zip(digits, a, names_background, strict=True)
     ]
 

@@ -29,8 +29,7 @@ def read_npz(path: Path) -> tuple[Array, pd.DataFrame, Array | None]:
         raise InputError(
             f"{path} cannot be read ({error}); save it with numpy.savez, texts as texts, not as objects"
         ) from error
-    missing = [name for name in ("features", *COLUMNS) if name not in arrays]
-    if missing:
+    if missing := [name for name in ("features", *COLUMNS) if name not in arrays]:
         raise InputError(f"{path} has no array {', '.join(missing)}; it has {', '.join(arrays)}")
     refuse_unread(path, arrays, (*READ, "class_embeddings"))
     columns = {name: arrays[name] for name in (*COLUMNS, "original") if name in arrays}
@@ -194,8 +193,7 @@ def read_splits(path: Path, column: pd.Series) -> pd.Series:
     """Names of splits. Raises InputError for others than train, val, test and what begins with test."""
     texts = column.map(str.strip) if column.map(type).eq(str).all() else column
     splits = embedding_files.name_splits(str(path), texts)
-    wrong = ~splits.astype(str).str.fullmatch(SPLITS)
-    if wrong.any():
+    if (wrong := ~splits.astype(str).str.fullmatch(SPLITS)).any():
         row = int(wrong.argmax())
         raise InputError(
             f"{path}: split of sample {row} is {splits.iloc[row]!r}{count_others(wrong)}: splits are train, val and "

@@ -15,7 +15,7 @@ import numpy as np
 from despur.storage.store import Array, InputError
 
 WHOLE = ("u1", "i1", "<u2", "<i2", "<u4", "<i4", "<i8")  # the fewest bytes first; little-endian on every machine
-KINDS = (*WHOLE, "b1", "<f2")
+NUMBER_TYPES = (*WHOLE, "b1", "<f2")
 LARGEST = 2**28  # bytes: what a short text may unfold to
 
 
@@ -26,7 +26,7 @@ def encode(values: Array) -> str:
     if values.dtype.kind in "iu":
         low, high = values.min(initial=0), values.max(initial=0)
         kind = next((each for each in WHOLE if np.iinfo(each).min <= low and high <= np.iinfo(each).max), kind)
-    if kind not in KINDS:
+    if kind not in NUMBER_TYPES:
         raise ValueError(f"arrays of {values.dtype} are not kept")
     data = zlib.compress(np.ascontiguousarray(values, kind).tobytes(), 9)
     return f"{kind} {'x'.join(map(str, values.shape))} {base64.b64encode(data).decode()}"
@@ -38,7 +38,7 @@ def decode(text: Any) -> Array:
         kind, shape, data = text.split(" ")
         sizes = tuple(map(int, shape.split("x")))
         length = math.prod(sizes) * np.dtype(kind).itemsize
-        if kind not in KINDS or min(sizes) < 0 or length > LARGEST:
+        if kind not in NUMBER_TYPES or min(sizes) < 0 or length > LARGEST:
             raise ValueError(f"{kind} {shape}: no kind or shape that is kept")
         stream = zlib.decompressobj()
         decoded = stream.decompress(base64.b64decode(data, validate=True), length + 1)

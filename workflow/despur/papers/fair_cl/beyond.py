@@ -14,7 +14,7 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
 from despur.papers.fair_cl.tradeoffs import compare_means
 
-KINDS = {
+COMPARED_AS = {
     **dict.fromkeys(["inlp", "adv"], "the paper's baseline"),
     **dict.fromkeys(selected_settings.TUNED, "tuned baseline"),
     **dict.fromkeys(["con_ft", "con"], "the paper's method"),
@@ -49,7 +49,7 @@ def compare_baselines(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for paper_dataset in DATASETS:
         for method in selected_settings.METHODS:
-            head = {"paper_dataset": paper_dataset, "method": method, "kind": KINDS.get(method, "")}
+            head = {"paper_dataset": paper_dataset, "method": method, "kind": COMPARED_AS.get(method, "")}
             mine, cloud = (
                 table[(table["paper_dataset"] == paper_dataset) & (table["paper_method"] == method)]
                 for table in (metrics, resamples)
