@@ -1,6 +1,7 @@
 """A configuration in which a name is misspelt or a value is of the wrong kind is refused: the message says where, and
 what is nearest."""
 
+import contextlib
 import copy
 import re
 from pathlib import Path
@@ -11,6 +12,8 @@ from project import SOURCE
 
 from despur.orchestration import configuration
 from despur.orchestration.configuration import complete_configuration
+from despur.orchestration.experiments import list_artifact_runs
+from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError
 
 CONFIG = yaml.safe_load("""
@@ -212,3 +215,35 @@ def test_an_artifact_may_take_what_another_takes():
         SettingError, match=r"icl_msr\.table_2\.same_as: unknown artifact 'table_3'; did you mean table_1"
     ):
         complete_configuration(config)
+
+
+@pytest.mark.parametrize(
+    ("paper", "artifact", "key"),
+    [
+        ("cnc", "figure_7", "data.p_corr"),
+        ("cnc", "figure_7d", "groups.noise"),
+        ("adapters", "figure_5", "data.samples"),
+        ("domain_temperature", "figure_1", "data.sigma"),
+        ("domain_temperature", "figure_5", "projector_dim"),
+        ("fair_cl", "table_1", "iterations"),
+        ("fair_cl", "table_1", "weight"),
+        ("fair_cl", "table_1", "ratio"),
+        ("icl_msr", "figure_5", "stage1.lambda"),
+        ("icl_msr", "figure_5", "stage1.gamma"),
+        ("icl_msr", "figure_5", "stage1.n"),
+    ],
+)
+def test_the_reference_has_five_levels_on_every_line_and_all_runs_of_config_yaml(monkeypatch, paper, artifact, key):
+    monkeypatch.chdir(SOURCE)
+    found = []
+    for file in ("config.yaml", "config/reference.yaml"):
+        shown = list_artifact_runs(configuration.load_configuration(Path(file)), paper, artifact)
+        folders = [locate_result(folder) for own in shown for folder in own.folders]
+        found.append([run for folder in folders for run in folder.runs()])
+    one, ten = found
+    assert {run.key for run in one} <= {run.key for run in ten}
+    levels = set()
+    for run in ten:
+        with contextlib.suppress(KeyError):
+            levels.add((run.data if key.startswith("data.") else run.spec).value(key.removeprefix("data.")))
+    assert len(levels) >= 5

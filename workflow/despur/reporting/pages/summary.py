@@ -50,7 +50,7 @@ class PaperSummary:
     paper: str
     title: str
     claim: str
-    cells: Mapping[str, str]
+    cells: dict[str, str]
 
 
 def summarize_papers(evidence: Evidence) -> list[PaperSummary]:
@@ -139,15 +139,14 @@ def fold_title(name: str) -> tuple[str, str]:
 
 
 def format_markdown(papers: list[PaperSummary], folder: Path) -> str:
-    """The table for a document in a folder of the project; the sentences of primary claims below it."""
+    """The table for a document in a folder of the project, with the sentence of each paper."""
     titles = ["paper", *papers[0].cells]
     rows = [titles, ["---"] * len(titles)]
     for each in papers:
         home = os.path.relpath(Path("workflow/despur/papers", each.paper, "README.md"), folder)
-        rows.append([f"[{each.paper}]({home})", *each.cells.values()])
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    said = "\n".join(f"- {each.title}. {each.claim}".replace("*”", "\\*”") for each in papers)
-    return f"{table}\n\n{said}"
+        claim = each.claim.partition(": ")[2].replace("*”", "\\*”")
+        rows.append([f"[{each.title}]({home})", *(each.cells | {"primary claim": claim}).values()])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def describe_false_verdicts(evidence: Evidence) -> str:
