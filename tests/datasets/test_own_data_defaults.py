@@ -15,9 +15,10 @@ from despur.datasets import bring_your_own
 from despur.evaluate import evaluate
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.tables import append_warnings
+from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.storage.group_warnings import find_remedy, find_warnings, load_warnings
-from despur.storage.store import save_dataset
+from despur.storage.store import InputError, save_dataset
 from despur.training.runs import train_all
 
 DATA = "bring_your_own+name=mine"
@@ -72,6 +73,17 @@ def test_groups_that_leave_nothing_to_work_with_are_warned_of(brought, capsys):
     warning += r"try stage1\.epochs=[1-9]\d? instead of 60"
     assert re.fullmatch(warning, last)
     assert any(re.fullmatch(warning, line) for line in show_runs([at.folder]))
+
+
+@pytest.mark.parametrize("content", [bytes(100), b"epoch,step\n", b""], ids=["zeros", "columns", "empty"])
+def test_a_damaged_history_of_stage_1_is_named(tmp_path, monkeypatch, content):
+    monkeypatch.chdir(tmp_path)
+    inference = locate_result("results/groups/colored_digits/predictions/s0")
+    file = inference.upstream("stage1")[0].folder / "history.csv"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=rf"{file} is broken .*: delete .*, then: snakemake {file}"):
+        groups.suggest_remedy(inference, inference.runs()[0], np.zeros(4), np.zeros(4))
 
 
 @pytest.mark.parametrize(

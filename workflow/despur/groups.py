@@ -22,6 +22,7 @@ from despur.inference.base import Evidence, LabeledSamples, match_labels
 from despur.specs.declarations import read_declarations
 from despur.specs.paths import ResultPath, Run, spell_split_key
 from despur.storage.containers import Container, save_arrays
+from despur.storage.finished_runs import read_history
 from despur.storage.group_warnings import find_remedy, find_warnings
 from despur.storage.provenance import run_from_command_line, write_about
 from despur.storage.store import MISSING, Array, Dataset, load_dataset, write_csv
@@ -103,7 +104,7 @@ def suggest_remedy(result: ResultPath, run: Run, inferred: Array, y: Array) -> s
     file = result.find_upstream("stage1", base.base_name).folder / "history.csv"
     if not file.exists():
         return ""
-    history = pd.read_csv(file)
+    history = read_history(file)
     history = history[(history["dataset"] == run.data.name) & (history["method"] == base.name)]
     history = history[history["seed"] == run.seed]
     return f"; {find_remedy(inferred, y, history, base.settings['learning_rate'])}" if len(history) else ""

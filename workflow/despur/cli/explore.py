@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from despur.cli.metrics import find_roles
 from despur.specs.paths import locate_result
 from despur.storage.disk import refuse_special
-from despur.storage.finished_runs import find_runs, read_metrics
-from despur.storage.reading import reading
+from despur.storage.finished_runs import find_runs, read_history, read_metrics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,11 +84,7 @@ def load_curves(folders: Sequence[Path]) -> "pd.DataFrame":
 
     which = ["dataset", "method", "name", "seed"]
     files = [file for folder in folders if (file := folder / "history.csv").exists()]
-    tables = []
-    for file in files:
-        with reading(file):
-            tables.append(pd.read_csv(file)[[*which, "step", "value"]])
-    tables = [table for table in tables if len(table)]  # a table without rows says nothing of the kind of its columns
+    tables = [table for table in map(read_history, files) if len(table)]  # one without rows has no kinds of columns
     table = pd.concat(tables) if tables else pd.DataFrame(columns=[*which, "step", "value"])
     table = table.dropna(subset="value").drop_duplicates([*which, "step"])
     curves = table.groupby(which)

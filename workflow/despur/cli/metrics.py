@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError, spell
-from despur.storage.finished_runs import read_metrics
-from despur.storage.reading import InputError, read_json, reading
+from despur.storage.finished_runs import read_history, read_metrics
+from despur.storage.reading import InputError, read_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,13 +49,10 @@ def find_roles(path: Path) -> Roles:
 def find_criteria(path: Path) -> set[str]:
     """What chose the best steps of a finished run: by its history.csv, the first score of each training; ``last``,
     where nothing is scored."""
-    import pandas as pd
-
     file = locate_result(path).folder / "history.csv"
     if not file.exists():
         return {f"what {file}, which is not there, would say"}
-    with reading(file):
-        history = pd.read_csv(file)
+    history = read_history(file)
     scores = history[history["name"].str.startswith(SCORE)].drop_duplicates(["dataset", "method", "seed"])
     return {name.removeprefix(SCORE) for name in scores["name"]} or {"last"}
 

@@ -14,6 +14,7 @@ from despur.storage.reading import reading
 if TYPE_CHECKING:
     import pandas as pd
 
+HISTORY = ["dataset", "method", "seed", "epoch", "step", "name", "value"]
 FIRST, LAST = ["dataset", "method"], ["seed", "split", "selection", "metric", "group", "value", "folder"]
 
 
@@ -67,6 +68,14 @@ def read_metrics(file: Path) -> "pd.DataFrame":
             file, keep_default_na=False, na_values=undefined, low_memory=False, float_precision="round_trip"
         )
     return table.astype({"group": str})
+
+
+def read_history(file: Path) -> "pd.DataFrame":
+    """A history.csv: what a training wrote by step."""
+    import pandas as pd
+
+    with reading(file):
+        return pd.read_csv(file)[HISTORY]
 
 
 def read_resamples(file: Path) -> "pd.DataFrame":
