@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any
 
-from benchmarks.common import Row
+from benchmarks.common import Row, compare
 
 ROUNDS = 11  # in turns: other work on the machine counts for both; the first is cold and does not count
 
@@ -119,6 +119,26 @@ def compare_lightly(device: Any, batch_size: int, count: int, steps: int) -> tup
     return 2 * steps * batch_size / mine, lightlys / mine
 
 
+def compare_torchvision(batch_size: int = 512) -> tuple[float, float]:
+    """How many times as long torchvision takes for random views as we do, and our views a core second: of images of
+    32 x 32 on a CPU, with SimCLR's augmentations of CIFAR-10. It draws once for each call, so each image is a call."""
+    import numpy as np
+    import torch
+    from torchvision.transforms import v2
+
+    from despur.augment.images import build
+    from despur.specs.resolution import resolve
+
+    name = "simclr+augment.color_jitter=0.5+augment.flip=0.5+augment.grayscale=0.2+augment.blur=0"
+    augment = build(resolve("methods", name).points[0].components["augment"].settings)
+    images, rng = torch.rand(batch_size, 3, 32, 32), np.random.default_rng(0)
+    centered = 2 * images - 1
+    color = v2.RandomApply([v2.ColorJitter(0.4, 0.4, 0.4, 0.1)], 0.8)
+    theirs = v2.Compose([v2.RandomResizedCrop(32), v2.RandomHorizontalFlip(), color, v2.RandomGrayscale(0.2)])
+    ratio, _, ours = compare(lambda: [theirs(image) for image in images], lambda: augment(centered, rng))
+    return ratio, batch_size / ours
+
+
 def anchors() -> list[Row]:
     """On the GPU, or small on one thread of the CPU."""
     import torch
@@ -133,4 +153,7 @@ def anchors() -> list[Row]:
         note = f"{rate:,.0f} views/s"
     else:
         share, note = float("nan"), "lightly is not installed: make test-oracles installs it"
-    return [*rows, (f"simclr resnet18 on {device}: against lightly", share, "times", ">= 2", note)]
+    rows.append((f"simclr resnet18 on {device}: against lightly", share, "times", ">= 2", note))
+    share, rate = compare_torchvision()
+    note = f"{rate:,.0f} views a core second, 32 x 32, one thread"
+    return [*rows, ("random views on cpu: torchvision, image by image, against ours", share, "times", ">= 1", note)]
