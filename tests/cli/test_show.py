@@ -114,6 +114,22 @@ def sweep():
     return made("erm+lambda=0.5~1~2", SWEEP, "s0-1")
 
 
+def test_several_methods_on_the_same_data_end_with_a_line_for_each(sweep):
+    folders = [made("erm", {None: {0: 0.4}}), made("jtt", {None: {0: 0.15}})]
+    ranked = [line for line in show_runs([*folders, sweep]) if isinstance(line, Row) and line.table == "points"]
+    assert [line.values["point"] for line in ranked[3:]] == [
+        "erm+lambda=0.5~1~2 lambda=2",
+        "jtt",
+        "erm+lambda=0.5~1~2 lambda=0.5",
+        "erm",
+        "erm+lambda=0.5~1~2 lambda=1",
+    ]
+    other = Path(str(folders[0]).replace("colored_digits", "scene_digits"))
+    other.parent.mkdir(parents=True)
+    folders[0].rename(other)
+    assert not [line for line in show_runs([other, folders[1]]) if getattr(line, "table", "") == "points"]
+
+
 def test_a_sweep_shows_a_line_for_each_point_the_best_on_validation_data_first(sweep):
     _, _, head, *points, legend = show_runs([sweep])
     assert head.split() == ["setting", "val", "gap", "test", "gap"]

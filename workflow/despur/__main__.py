@@ -1,6 +1,7 @@
 """despur at the command line. Each command has a help of its own: despur run --help.
 
     despur run cnc --data colored_digits --set temperature=0.05 --seeds 3
+    despur search jtt colored_digits --trials 16 --seeds 3
     despur list methods
     despur explain results/runs/colored_digits/cnc+lambda=0.5/s0-2
     despur show results/runs/colored_digits/cnc/s0-2
@@ -30,6 +31,8 @@ from despur.specs.extras import name_extra
 from despur.specs.settings import SettingError
 from despur.storage.interrupts import interrupt_work
 
+RUNNING = ("run", "search")  # commands that call Snakemake
+
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of all commands. Names of methods and data sets can be completed by the shell."""
@@ -39,7 +42,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (work, options) in COMMANDS.items():
         summary = " ".join((work.__doc__ or "").split()).partition(". Raises")[0]
-        more = "Options of Snakemake stand last, after --: despur run ... -- --cores 2" if name == "run" else None
+        more = f"Options of Snakemake stand last, after --: despur {name} ... -- --cores 2" if name in RUNNING else None
         command = commands.add_parser(name, help=summary, description=summary, epilog=more)
         for option, keywords in options.items():
             kind = keywords.get("completes")
@@ -59,9 +62,10 @@ def complete_name(kind: str, **_: Any) -> Sequence[str]:
 
 
 def parse_arguments(parser: argparse.ArgumentParser, words: Sequence[str]) -> dict[str, Any]:
-    """The command and its arguments. What stands after ``--`` of ``run`` are options of Snakemake."""
-    if words[:1] != ["run"] or "--" not in words:
-        return vars(parser.parse_args(words)) | ({"options": []} if words[:1] == ["run"] else {})
+    """The command and its arguments. What stands after ``--`` of a command that runs are options of Snakemake."""
+    runs = words[:1] in [[name] for name in RUNNING]
+    if not runs or "--" not in words:
+        return vars(parser.parse_args(words)) | ({"options": []} if runs else {})
     end = words.index("--")
     return vars(parser.parse_args(words[:end])) | {"options": words[end + 1 :]}
 

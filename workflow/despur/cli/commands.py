@@ -5,7 +5,23 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from despur.cli import check, diff, explain, explore, fetch, judge, ledger, list, new, plan, run, show, summary, unused
+from despur.cli import (
+    check,
+    diff,
+    explain,
+    explore,
+    fetch,
+    judge,
+    ledger,
+    list,
+    new,
+    plan,
+    run,
+    search,
+    show,
+    summary,
+    unused,
+)
 
 
 def read_path(text: str) -> Path:
@@ -31,6 +47,16 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
             },
             "--seeds": {"default": "1", "help": "how many (3), or which (0-2,5); default: 1"},
             "--dry-run": {"action": "store_true", "help": "only list the jobs"},
+        },
+    ),
+    "search": (
+        search.search_settings,
+        {
+            "method": {"help": "with settings to keep, if you like: erm+encoder=convnet", "completes": "methods"},
+            "data": {"help": "a data set, such as scene_digits+draw=1", "completes": "datasets"},
+            "--trials": {"type": int, "default": 16, "help": "points that are tried; the first has the defaults"},
+            "--seeds": {"type": int, "default": 3, "help": "how often the best point is trained; default: 3"},
+            "--dry-run": {"action": "store_true", "help": "only list the points and the jobs"},
         },
     ),
     "list": (list.list_kind, {"kind": {"choices": list.LISTED}}),

@@ -20,18 +20,27 @@ def run_method(
 ) -> Iterator[str]:
     """train and evaluate a method on a data set with Snakemake, then show its metrics"""
     asked = spell_folders(method, data, settings, seeds)
-    if not Path("Snakefile").exists():
-        raise SettingError(f"{Path.cwd()} has no Snakefile: run despur in a checkout of the project")
+    require_checkout()
     folders = [folder for chunk in asked for folder in use_finished(chunk)]
     for note in (*note_defaults(asked[0], settings), *note_finished(asked, folders)):
         print(note, file=sys.stderr)
-    targets = [f"{folder}/metrics.csv" for folder in folders]
-    print(f"snakemake {' '.join([*targets, *options])}", file=sys.stderr, flush=True)
-    call = [sys.executable, "-m", "snakemake", *targets, *options, *(["--dry-run"] if dry_run else [])]
-    if code := subprocess.run(call).returncode:
-        sys.exit(code)
+    make_metrics(folders, [*options, *(["--dry-run"] if dry_run else [])])
     if not dry_run:
         yield from show_runs([Path(folder) for folder in folders])
+
+
+def make_metrics(folders: Sequence[str], options: Sequence[str]) -> None:
+    """Let Snakemake make the metrics of these runs; where it fails, end as it does."""
+    targets = [f"{folder}/metrics.csv" for folder in folders]
+    print(f"snakemake {' '.join([*targets, *options])}", file=sys.stderr, flush=True)
+    if code := subprocess.run([sys.executable, "-m", "snakemake", *targets, *options]).returncode:
+        sys.exit(code)
+
+
+def require_checkout() -> None:
+    """Raises SettingError where Snakemake has nothing to run."""
+    if not Path("Snakefile").exists():
+        raise SettingError(f"{Path.cwd()} has no Snakefile: run despur in a checkout of the project")
 
 
 def note_defaults(folder: str, settings: Sequence[str]) -> Iterator[str]:

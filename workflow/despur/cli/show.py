@@ -1,7 +1,7 @@
 """``despur show RUN``: what finished runs measured. For reading only."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from despur.storage.group_warnings import load_warnings
 if TYPE_CHECKING:
     import pandas as pd
 
+LONG = ["point", "seed", "metric", "group", "shown", "value"]  # columns that all methods have
 RANKED = "average_accuracy"  # shown of each point of a sweep, beside the metric that selects
 
 
@@ -27,6 +28,20 @@ def show_runs(paths: Sequence[Path], groups: bool = False) -> Iterator[str]:
             if isinstance(line, Row):
                 line.values["run"] = str(run)
             yield line
+    if len(seeds_of_run) > 1 and len({folder.parent for folder in seeds_of_run}) == 1:
+        yield from rank_methods(seeds_of_run)
+
+
+def rank_methods(seeds_of_run: Mapping[Path, Sequence[Path]]) -> Iterator[str]:
+    """A line for each method, or point of one, on the same data, by the metric that selects for the first of them."""
+    import pandas as pd
+
+    tables = []
+    for folder, paths in seeds_of_run.items():
+        table = pd.concat([load_shown(path) for path in paths])[LONG]
+        name = table["point"].map(lambda point, method=folder.name: " ".join([method, point]).strip())
+        tables.append(table.assign(point=name).drop_duplicates([key for key in LONG if key != "value"]))
+    yield from rank_points(pd.concat(tables), find_roles(next(iter(seeds_of_run.values()))[0]))
 
 
 def show_seeds(paths: Sequence[Path], groups: bool) -> Iterator[str]:
@@ -51,16 +66,16 @@ def show_seeds(paths: Sequence[Path], groups: bool) -> Iterator[str]:
             yield from list_metrics(str(point), table[table["point"] == point], roles, groups)
 
 
-def rank_points(table: "pd.DataFrame", roles: Roles) -> Iterator[str]:
+def rank_points(table: "pd.DataFrame", roles: Roles, shown_of: Sequence[str] = ("validation", "best")) -> Iterator[str]:
     """A line for each point of a sweep, by the metric that selects: the largest mean on validation data first; of
-    equal ones, that with the better average accuracy. Test metrics stand beside it and select nothing."""
+    equal ones, that with the better average accuracy. Test metrics (``best``) stand beside it and select nothing."""
     named = table.assign(name=(table["metric"] + " " + table["group"]).str.strip())
     names = [name for name in named["name"].unique() if name.split()[0] in (roles.metric, RANKED)]
     names = sorted(names, key=lambda name: name.split()[0] != roles.metric) or [named["name"].iloc[0]]
     shown = named[named["name"].isin(names) & named["shown"].isin(["validation", "best"])]
     values = shown.groupby(["point", "name", "shown"], sort=False)["value"].agg(list)
     means = {point: [_mean(values, (point, name, "validation")) for name in names] for point in named["point"].unique()}
-    columns = [(name, column) for name in names for column in ("validation", "best")]
+    columns = [(name, column) for name in names for column in shown_of]
     heads = [f"{roles.splits[column]} {name}" for name, column in columns]
     width, widths = max(map(len, ["setting", *means])), [max(len(head), 16) + 2 for head in heads]
     yield ""

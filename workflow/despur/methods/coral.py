@@ -8,12 +8,17 @@ from torch import Tensor
 from despur.losses.discrepancy import coral
 from despur.methods.mmd import MMD
 from despur.specs.declarations import read_declarations
-from despur.specs.settings import component, float_, without
+from despur.specs.settings import component, float_, log_uniform, without
 
 SETTINGS = {
     **without(read_declarations("methods", "mmd")["SETTINGS"], "kernels"),
     "groups": component("inference", "oracle", "SubpopBench: the known attribute is the domain"),
-    "weight": float_(1.0, "SubpopBench: of the discrepancy, beside cross-entropy", at_least=0),
+    "weight": float_(
+        1.0,
+        "SubpopBench: of the discrepancy, beside cross-entropy",
+        at_least=0,
+        search=log_uniform(0.1, 10, "SubpopBench"),
+    ),
 }
 
 

@@ -7,12 +7,18 @@ from torch import Tensor, nn
 
 from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import as_erm
-from despur.specs.settings import float_
+from despur.specs.settings import float_, log_uniform
 from despur.storage.store import Array
 
 SETTINGS = {
     **as_erm("App. E.2.5 (CMNIST*): as JTT"),
-    "alpha": float_(0.1, "App. E.2.5: share of a mini-batch that counts", above=0, at_most=1),
+    "alpha": float_(
+        0.1,
+        "App. E.2.5: share of a mini-batch that counts",
+        above=0,
+        at_most=1,
+        search=log_uniform(0.01, 1, "SubpopBench"),
+    ),
 }
 
 

@@ -5,12 +5,17 @@ from torch import nn
 
 from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import SUBPOPBENCH, as_erm
-from despur.specs.settings import float_
+from despur.specs.settings import float_, log_uniform
 from despur.storage.store import Array
 
 SETTINGS = {
     **as_erm(SUBPOPBENCH),
-    "gamma": float_(2.0, "Lin et al., Sec. 3.2: works best; SubpopBench: 1. 0 is cross-entropy", at_least=0),
+    "gamma": float_(
+        2.0,
+        "Lin et al., Sec. 3.2: works best; SubpopBench: 1. 0 is cross-entropy",
+        at_least=0,
+        search=log_uniform(0.5, 5, "SubpopBench"),
+    ),
 }
 
 

@@ -14,14 +14,19 @@ from despur.methods.base import GradientMethod, Losses
 from despur.methods.families.balanced import number_groups
 from despur.samplers.domains import draw_batches
 from despur.specs.hyperparameters import as_erm
-from despur.specs.settings import choice, component, float_
+from despur.specs.settings import choice, component, float_, log_uniform
 from despur.storage.store import Array
 
 REVISION = 2  # the adjustment counts for groups without samples in a batch, too
 SETTINGS = {
     **as_erm("App. E.2.5 (CMNIST*): as JTT"),
     "groups": component("inference", "oracle", "Sec. 5.1: an oracle"),
-    "step_size": float_(0.01, "released code of Group DRO: exponentiated gradient step", above=0),
+    "step_size": float_(
+        0.01,
+        "released code of Group DRO: exponentiated gradient step",
+        above=0,
+        search=log_uniform(1e-3, 0.1, "SubpopBench"),
+    ),
     "adjustment": float_(0.0, "App. E.2.5: C = 0", at_least=0),
     "sampler": choice("balanced", "released code of Group DRO (--reweight_groups)", "balanced", "shuffled"),
 }

@@ -10,13 +10,15 @@ from despur.losses.invariance import annealed, irm
 from despur.methods.base import Losses
 from despur.methods.families.domain_batches import DomainMethod
 from despur.specs.hyperparameters import as_erm
-from despur.specs.settings import choice, component, float_, int_
+from despur.specs.settings import choice, component, float_, int_, log_uniform
 from despur.storage.store import Array
 
 SETTINGS = {
     **as_erm("App. E.2.5 (CMNIST*); batch: as JTT", learning_rate=1e-2, weight_decay=1e-3),
     "groups": component("inference", "oracle", "EIIL infers them"),
-    "penalty_weight": float_(100.0, "App. E.2.5: of IRM's penalty", at_least=0),
+    "penalty_weight": float_(
+        100.0, "App. E.2.5: of IRM's penalty", at_least=0, search=log_uniform(0.1, 1e5, "SubpopBench")
+    ),
     "penalty": choice(
         "square",
         "square of a mini-batch's slope: released code of Creager et al. 2021, on all samples; halves: product of the "

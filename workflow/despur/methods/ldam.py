@@ -8,12 +8,17 @@ from torch import nn
 
 from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import SUBPOPBENCH, as_erm
-from despur.specs.settings import float_
+from despur.specs.settings import float_, log_uniform
 from despur.storage.store import Array
 
 SETTINGS = {
     **as_erm(SUBPOPBENCH),
-    "largest_margin": float_(0.5, "released code, SubpopBench: of the smallest class", at_least=0),
+    "largest_margin": float_(
+        0.5,
+        "released code, SubpopBench: of the smallest class",
+        at_least=0,
+        search=log_uniform(0.1, 10**-0.1, "SubpopBench"),
+    ),
     "scale": float_(30.0, "released code, SubpopBench: of all logits", above=0),
 }
 

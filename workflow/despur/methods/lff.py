@@ -8,13 +8,19 @@ from torch import Tensor, nn
 from despur.compute.transfer import to_device
 from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import as_erm
-from despur.specs.settings import choice, float_
+from despur.specs.settings import choice, float_, uniform
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 SETTINGS = {
     **as_erm("App. E.2.5 (CMNIST*): as JTT"),
-    "q": float_(0.7, "App. E.2.5: 0 would be cross-entropy, 1 is the mean absolute error", above=0, at_most=1),
+    "q": float_(
+        0.7,
+        "App. E.2.5: 0 would be cross-entropy, 1 is the mean absolute error",
+        above=0,
+        at_most=1,
+        search=uniform(0.05, 0.95, "SubpopBench"),
+    ),
     "gce": choice(
         "paper", "Nam et al., Sec. 3: (1 - p^q) / q; released code: q times that gradient", "paper", "released"
     ),

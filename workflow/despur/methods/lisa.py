@@ -7,13 +7,18 @@ import torch
 from despur.methods.base import GradientMethod, Losses
 from despur.methods.families.mixing import mixed_loss
 from despur.specs.hyperparameters import SUBPOPBENCH, as_erm
-from despur.specs.settings import component, float_
+from despur.specs.settings import component, float_, log_uniform
 from despur.storage.store import Array
 
 SETTINGS = {
     **as_erm(SUBPOPBENCH),
     "groups": component("inference", "oracle", "Yao et al., Sec. 3: known domains"),
-    "alpha": float_(2.0, "released code, SubpopBench: shares are Beta(alpha, alpha)", above=0),
+    "alpha": float_(
+        2.0,
+        "released code, SubpopBench: shares are Beta(alpha, alpha)",
+        above=0,
+        search=log_uniform(0.1, 10, "SubpopBench"),
+    ),
     "same_class": float_(
         0.5,
         "SubpopBench; Yao et al. tune p_sel: how often a mini-batch mixes within classes, else within attribute values",

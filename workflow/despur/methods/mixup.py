@@ -7,12 +7,17 @@ from despur.compute.transfer import to_device
 from despur.methods.base import GradientMethod, Losses
 from despur.methods.families.mixing import mixed_loss
 from despur.specs.hyperparameters import SUBPOPBENCH, as_erm
-from despur.specs.settings import float_
+from despur.specs.settings import float_, log_uniform
 from despur.storage.store import Array
 
 SETTINGS = {
     **as_erm(SUBPOPBENCH),
-    "alpha": float_(0.2, "SubpopBench; Zhang et al.: .1 to .4 on ImageNet. Shares are Beta(alpha, alpha)", above=0),
+    "alpha": float_(
+        0.2,
+        "SubpopBench; Zhang et al.: .1 to .4 on ImageNet. Shares are Beta(alpha, alpha)",
+        above=0,
+        search=log_uniform(0.1, 10, "SubpopBench"),
+    ),
 }
 
 

@@ -10,13 +10,18 @@ from despur.losses.discrepancy import mmd
 from despur.methods.base import Losses
 from despur.methods.families.domain_batches import DomainMethod
 from despur.specs.hyperparameters import as_erm, inferred_domains
-from despur.specs.settings import choice, float_, int_
+from despur.specs.settings import choice, float_, int_, log_uniform
 from despur.storage.store import Array
 
 SETTINGS = {
     **as_erm("App. E.2.5: as JTT; A.2 does not run it"),
     **inferred_domains(),
-    "weight": float_(1.0, "of the discrepancy, beside cross-entropy: to be tuned", at_least=0),
+    "weight": float_(
+        1.0,
+        "of the discrepancy, beside cross-entropy: to be tuned",
+        at_least=0,
+        search=log_uniform(0.1, 10, "SubpopBench"),
+    ),
     "kernels": int_(5, "RBF kernels, bandwidths at powers of two around the median distance", at_least=1),
     "sampler": choice("shuffled", "as dann; balanced: each domain equally often", "shuffled", "balanced"),
 }

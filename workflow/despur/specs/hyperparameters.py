@@ -4,7 +4,7 @@ selfsupervised_hyperparameters.py.
 A method's ``SETTINGS`` begins with such sets, ``{**sgd(...), ...}``. The method's own settings follow. They replace
 those of the same name."""
 
-from despur.specs.settings import Setting, choice, component, float_, int_, without
+from despur.specs.settings import Setting, choice, component, float_, int_, log_uniform, without
 
 
 def on_stage1(base: str, selection: str, source: str) -> dict[str, Setting]:
@@ -101,7 +101,9 @@ def _training(
         **batch,
         "encoder": component("encoders", "lenet", source),
         "optimizer": choice(optimizer, source, "sgd", "adam", "adamw", "lars"),
-        "learning_rate": float_(learning_rate, source, above=0),
+        "learning_rate": float_(
+            learning_rate, source, above=0, search=log_uniform(1e-4, 1e-2, "SubpopBench, of images and vectors")
+        ),
         "decay": choice(
             "none",
             "of the learning rate: linearly to 0; times decay_factor every decay_every epochs (step), or after "
@@ -113,7 +115,7 @@ def _training(
         "decay_every": int_(20, "with decay=step: epochs; plateau: evaluations", at_least=1),
         "decay_factor": float_(0.9, "with decay=step, plateau", above=0, at_most=1),
         "clip": float_(0.0, "largest norm of a step's gradient; 0: any", at_least=0),
-        "weight_decay": float_(weight_decay, source, at_least=0),
+        "weight_decay": float_(weight_decay, source, at_least=0, search=log_uniform(1e-6, 1e-3, "SubpopBench")),
         "epochs": int_(epochs, source, at_least=1),
         "evaluate_every": int_(0, "0: once an epoch; else every so many optimizer steps, too", at_least=0),
         "evaluations": int_(

@@ -20,6 +20,27 @@ class SettingError(ValueError):
 
 
 @dataclass(frozen=True)
+class SearchRange:
+    """From where to where ``despur search`` draws a setting, and who says so. ``scale``: of the uniform distribution,
+    ``linear`` or ``log``."""
+
+    low: float
+    high: float
+    scale: str
+    source: str
+
+
+def uniform(low: float, high: float, source: str) -> SearchRange:
+    """Every value is as likely as any other."""
+    return SearchRange(low, high, "linear", source)
+
+
+def log_uniform(low: float, high: float, source: str) -> SearchRange:
+    """Every logarithm is as likely as any other."""
+    return SearchRange(low, high, "log", source)
+
+
+@dataclass(frozen=True)
 class Setting:
     """One setting: default, source of the default, how to read it from text, and what is allowed."""
 
@@ -30,6 +51,7 @@ class Setting:
     check: Callable[[Any], bool] = lambda value: True
     folder: str = ""  # for parts: the folder whose files are the choices
     before: Any = DEFAULT  # what records that lack the setting had; None: nothing that can be said
+    search: SearchRange | None = None  # where despur search looks for better values
 
     def parse(self, key: str, text: str, default: Any = None) -> Any:
         """The value behind ``text``; raises :class:`SettingError` naming key, value and what is allowed."""
@@ -70,10 +92,11 @@ def float_(
     at_most: float = math.inf,
     above: float = -math.inf,
     below: float = math.inf,
+    search: SearchRange | None = None,
 ) -> Setting:
     """A finite real number within bounds."""
     allowed, check = _bounds("a number", at_least, at_most, above, below)
-    return Setting(float(default), source, float, allowed, lambda v: math.isfinite(v) and check(v))
+    return Setting(float(default), source, float, allowed, lambda v: math.isfinite(v) and check(v), search=search)
 
 
 def int_(default: int, source: str, *, at_least: float = -math.inf, at_most: float = math.inf) -> Setting:

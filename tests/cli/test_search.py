@@ -1,0 +1,130 @@
+"""despur search: the points that it draws, what it trains, and that validation data alone choose."""
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from scipy import stats
+
+from despur import __main__ as main
+from despur.cli import run, search
+from despur.specs.names import parse
+from despur.specs.paths import locate_result
+from despur.specs.resolution import resolve
+from despur.specs.settings import SettingError, log_uniform, uniform
+from despur.storage.store import write_json
+
+
+def test_points_lie_in_their_ranges_and_more_trials_begin_with_the_same():
+    few, many = search.draw_points("focal", 4), search.draw_points("focal", 60)
+    assert few == many[:4] and few[0] == [] and len({tuple(point) for point in many}) == 60
+    ranges = search.list_ranges("focal")
+    assert set(ranges) == {"learning_rate", "weight_decay", "gamma"} and all(each.source for each in ranges.values())
+    for point in many[1:]:
+        for key, text in (each.split("=") for each in point):
+            assert ranges[key].low <= float(text) <= ranges[key].high
+        assert resolve("methods", "+".join(["focal", *sorted(point)])).points
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (log_uniform(1e-4, 1e-2, "a source"), stats.uniform(-4, 2)),
+        (uniform(0.2, 0.6, "a source"), stats.uniform(0.2, 0.4)),
+    ],
+)
+def test_draws_have_the_distribution_that_the_range_names(given, expected):
+    values = [float(search.draw_value("rate", given, trial)) for trial in range(400)]
+    shown = [math.log10(value) for value in values] if given.scale == "log" else values
+    assert stats.kstest(shown, expected.cdf).pvalue > 0.01
+
+
+def test_methods_get_the_same_values_of_the_same_ranges_and_what_a_name_sets_is_kept():
+    rates = {
+        name: [point[0] for point in search.draw_points(name, 5)[1:] if point[0].startswith("learning_rate")]
+        for name in ("erm", "focal")
+    }
+    assert rates["erm"] == rates["focal"] and len(rates["erm"]) == 4
+    kept = search.draw_points("erm+learning_rate=0.5", 3)[1]
+    assert [each.partition("=")[0] for each in kept] == ["weight_decay"]
+    with pytest.raises(SettingError, match="declares no search range"):
+        search.draw_points("dfr", 3)
+
+
+def test_every_range_holds_values_that_its_setting_takes():
+    from despur.specs.declarations import list_components, read_declarations
+
+    for name in list_components("methods"):
+        for key, setting in read_declarations("methods", name)["SETTINGS"].items():
+            if setting.search:
+                for value in (setting.search.low, setting.search.high):
+                    setting.parse(key, str(value))
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """Where Snakemake would run, numbers are written: the smaller the learning rate, the better on validation data,
+    and the worse on test data. The folders of each call."""
+    calls = []
+    monkeypatch.chdir(tmp_path)
+    Path("Snakefile").touch()
+    roles = {"headline": "test", "select": "val", "selection": "worst_group_accuracy"}
+    write_json(Path("results/data/colored_digits/about.json"), {"colored_digits": roles})
+
+    def make(folders, options):
+        calls.append(list(folders))
+        for folder in folders:
+            result = locate_result(folder)
+            result.folder.mkdir(parents=True, exist_ok=True)
+            rate = result.sweep.points[0].settings["learning_rate"]
+            rows = [
+                ("colored_digits", "erm", run.seed, split, selection, "worst_group_accuracy", "", value)
+                for run in result.runs()
+                for split, value in (("val", 1 - rate), ("test", rate))
+                for selection in ("best", "last")
+            ]
+            heads = ["dataset", "method", "seed", "split", "selection", "metric", "group", "value"]
+            pd.DataFrame(rows, columns=heads).to_csv(result.folder / "metrics.csv", index=False)
+
+    monkeypatch.setattr(search, "make_metrics", make)
+    return calls
+
+
+def test_validation_data_choose_and_only_the_best_is_tested_with_all_seeds(made):
+    lines = list(search.search_settings("erm", "colored_digits", 5, 3, False, []))
+    trials, winner = made
+    rates = [float(parse(Path(folder).parts[-2])[1].get("learning_rate", ["0.001"])[0]) for folder in trials]
+    assert len(trials) == 5 and all(folder.endswith("/s0") for folder in trials)
+    best = Path(trials[rates.index(min(rates))]).parts[-2]
+    assert {Path(folder).parts[-2] for folder in winner} == {best}
+    assert [Path(folder).name for folder in winner] == ["s0", "s1-2"]  # the first seed is there
+    ranked = [line for line in lines if getattr(line, "table", "") == "points"]
+    assert [line.values["rank"] for line in ranked] == [1, 2, 3, 4, 5] and ranked[0].values["point"] == best
+    assert ranked[0].startswith("* ") and not any("best" in key for line in ranked for key in line.values)
+    metrics = [line for line in lines if getattr(line, "table", "") == "metrics"]
+    assert (
+        len(metrics) == 1 and metrics[0].values["best"] == pytest.approx(min(rates)) and metrics[0].values["seeds"] == 3
+    )
+
+
+def test_a_dry_run_shows_ranges_and_jobs_only(made):
+    lines = list(search.search_settings("erm", "colored_digits", 2, 3, True, []))
+    assert (
+        len(made) == 1
+        and len(lines) == 2
+        and lines[0] == "learning_rate: 0.0001 to 0.01, log scale (SubpopBench, of images and vectors)"
+    )
+    with pytest.raises(SettingError, match="--trials and --seeds must be 1 or more"):
+        list(search.search_settings("erm", "colored_digits", 0, 1, False, []))
+
+
+def test_options_of_snakemake_stand_last():
+    found = main.parse_arguments(main.build_parser(), ["search", "erm", "moji", "--trials", "2", "--", "--cores", "2"])
+    assert found["options"] == ["--cores", "2"] and found["trials"] == 2 and found["seeds"] == 3
+
+
+def test_nothing_runs_outside_of_a_checkout(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingError, match="has no Snakefile"):
+        list(run.run_method("erm", "colored_digits", [], "1", False, []))
