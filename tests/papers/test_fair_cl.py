@@ -9,6 +9,7 @@ import pytest
 from making import make_table, row_of, write_run
 from scipy import stats
 
+from despur.evidence.numbers.rows import read_by_seed
 from despur.evidence.numbers.verdicts import COLUMNS
 from despur.metrics.fairness import tradeoff
 from despur.metrics.resampling import counts
@@ -288,5 +289,5 @@ def test_leakage_at_other_settings_is_not_compared(artifact_run, spec, verdict, 
 def test_prose_reads_con_s_leakage(moji, tmp_path):
     found = row_of(made("prose", moji, tmp_path), metric="leakage_approx")
     expected = 100 * np.mean([CON[2], CON[3], FT[2], FT[3]])
-    by_seed = [float(value) for value in found["by_seed"].split()]
+    by_seed = [*read_by_seed(found["by_seed"])]
     assert by_seed == pytest.approx([expected - 2, expected, expected + 2])

@@ -87,21 +87,21 @@ def table(values, verdicts):
             "unit": "percent",
             "data": "d",
             "reported": PRINTED,
-            "by_seed": [" ".join(map(str, own)) for own in values],
+            "by_seed": [" ".join(f"{seed}:{value}" for seed, value in enumerate(own)) for own in values],
             "verdict": verdicts,
         }
     )
 
 
-NEAR = [[p - 0.5, p, p + 0.5] for p in PRINTED]
-OFF = [[p + 10, p + 11, p + 10.5] for p in PRINTED]
+NEAR = [[p - 0.5, p, p + 0.5, p + 0.1, p, p - 0.1] for p in PRINTED]
+OFF = [[p + 10, p + 11, p + 10.5, p + 10, p + 11, p + 10.5] for p in PRINTED]
 BEYOND, WITHIN, NOT_KNOWN = NumberVerdict.BEYOND_5, NumberVerdict.WITHIN_5, NumberVerdict.NOT_KNOWN
 
 
 def test_a_choice_is_supported_if_numbers_move_to_print_and_are_then_equivalent():
     found = judge_choice(table(OFF, [BEYOND, NOT_KNOWN, BEYOND]), table(NEAR, [WITHIN] * 3))
-    assert (found["verdict"], found["numbers"], found["seeds"]) == ("supported", 3, 3)
-    assert found["moved"].startswith("+10.5 [") and found["remaining"].startswith("+0.0 [-1.2")
+    assert (found["verdict"], found["numbers"], found["seeds"]) == ("supported", 3, 6)
+    assert found["moved"].startswith("+10.5 [") and found["remaining"].startswith("+0.0 [-0.2")
 
 
 def test_one_chance_flip_vetoes_no_choice_but_a_number_that_is_shown_to_be_off_does():
@@ -112,13 +112,19 @@ def test_one_chance_flip_vetoes_no_choice_but_a_number_that_is_shown_to_be_off_d
 
 
 def test_more_noise_supports_no_choice():
-    noisy = [[p - 30, p, p + 30] for p in PRINTED]
+    noisy = [[p - 30, p - 20, p, p, p + 30, p + 20] for p in PRINTED]
     assert judge_choice(table(OFF, [BEYOND] * 3), table(noisy, [NOT_KNOWN] * 3))["verdict"] == "not supported"
 
 
 def test_numbers_that_a_choice_was_found_on_or_that_were_right_before_do_not_count():
     fitted = table(NEAR, [NumberVerdict.FITTED, WITHIN, WITHIN])
-    assert judge_choice(table(OFF, [BEYOND, BEYOND, WITHIN]), fitted)["numbers"] == 1
-    assert judge_choice(table(NEAR, [WITHIN] * 3), fitted)["verdict"] == "not tried"
-    few = table([own[:2] for own in NEAR], [NOT_KNOWN] * 3)
-    assert judge_choice(table(OFF, [BEYOND] * 3), few)["verdict"] == "not tried"
+    assert judge_choice(table([OFF[0], OFF[1], NEAR[2]], [BEYOND, BEYOND, WITHIN]), fitted)["numbers"] == 1
+    assert judge_choice(table(NEAR, [WITHIN] * 3), fitted)["verdict"] == "not supported"
+    assert judge_choice(table(NEAR, [WITHIN] * 3), table(NEAR, [NumberVerdict.NOT_RUN] * 3))["verdict"] == "not tried"
+
+
+def test_few_seeds_support_nothing_and_values_are_paired_by_seed():
+    few = table([own[:5] for own in NEAR], [WITHIN] * 3)
+    assert judge_choice(table(OFF, [BEYOND] * 3), few)["verdict"] == "too few seeds"
+    gap = table(NEAR, [WITHIN] * 3).assign(by_seed=lambda t: t["by_seed"].str.replace("0:", "9:"))
+    assert judge_choice(table(OFF, [BEYOND] * 3), gap)["seeds"] == 5

@@ -26,8 +26,10 @@ def paper(tmp_path, monkeypatch):
     def judge(formula, values, printed="10.0", dataset="celeba", unit="pp", **columns):
         line = f'{dataset},a,,accuracy,{printed},,{unit},"{formula}",\n'
         (tmp_path / "reported/prose.csv").write_text(COLUMNS + line)
+        marks = columns.pop("collapsed", lambda seed: False)
+        fixed = {**FIXED, **PLACES, "metric": "accuracy", **columns}
         rows = [
-            {**FIXED, **PLACES, "metric": "accuracy", **columns, "paper_method": method, "seed": seed, "value": value}
+            fixed | {"paper_method": method, "seed": seed, "value": value, "collapsed": marks(seed)}
             for method, own in values.items()
             for seed, value in enumerate(own)
         ]
@@ -60,7 +62,7 @@ def test_a_formula_has_the_value_that_its_words_say(paper, formula, ours):
 
 def test_a_contrast_is_paired_by_seed(paper):
     (row,) = paper("{higher: a, than: b}", {"a": (0.7, 0.5, 0.6, 0.1), "b": (0.6, 0.4, 0.5)})
-    assert row["by_seed"] == "10 10 10" and row["ours_std"] == pytest.approx(0) and row["seeds"] == 3
+    assert row["by_seed"] == "0:10 1:10 2:10" and row["ours_std"] == pytest.approx(0) and row["seeds"] == 3
 
 
 @pytest.mark.parametrize(
@@ -109,6 +111,33 @@ def test_of_several_data_sets_all_are_needed(paper):
     assert row["ours"] == pytest.approx(60) and row["verdict"] == "not compared"
     (row,) = paper("{method: a, mean: {dataset: [celeba, waterbirds]}}", {"a": A}, dataset="both")
     assert row["verdict"] == "not run here" and "dataset=waterbirds" in row["reason"]
+
+
+def test_a_number_is_compared_only_where_all_of_its_levels_were_measured(paper, tmp_path):
+    """A value at half of the levels that the paper speaks of is shown, and what is missing."""
+    of = "{mean: {method: [a, b]}, noise: every, take: largest, counted: true}"
+    levels = "claims: []\nlevels: {noise: [0, 1]}\n"
+    (tmp_path / "claims.yaml").write_text(levels)
+    (row,) = paper(of, {"a": [0.1], "b": [0.1]}, noise=0)
+    assert row["ours"] == pytest.approx(10)
+    assert row["verdict"] == "not compared"
+    assert row["reason"].startswith("not all of its levels: not measured: ") and "noise=1" in row["reason"]
+    (tmp_path / "claims.yaml").write_text(levels.replace("[0, 1]", "[0]"))
+    (row,) = paper(of, {"a": [0.1], "b": [0.1]}, noise=0)
+    assert row["verdict"] == "as printed"
+    (row,) = paper("{higher: a, than: [b, not_run], take: largest}", {"a": A, "b": B})
+    assert row["verdict"] == "not compared" and "not measured: method=not_run" in row["reason"]
+
+
+def test_the_best_of_several_noisy_values_is_shown_and_not_compared(paper):
+    (row,) = paper("{higher: a, than: [b, c], take: largest}", {"a": A, "b": B, "c": C})
+    assert row["verdict"] == "not compared" and "error rate is not known" in row["reason"]
+
+
+def test_seeds_that_collapsed_are_in_no_sentence(paper):
+    rows = {"a": (0.101, 0.1, 0.099, 0.9)}
+    (row,) = paper("{method: a}", rows, collapsed=lambda seed: seed == 3)
+    assert row["verdict"] == "within 2" and row["by_seed"] == "0:10.1 1:10 2:9.9"
 
 
 def test_words_that_give_no_verdict_by_a_difference(paper):

@@ -46,6 +46,7 @@ class ChoiceVerdict(StrEnum):
 
     SUPPORTED = "supported"
     NOT_SUPPORTED = "not supported"
+    TOO_FEW = "too few seeds"
     NOT_TRIED = "not tried"
 
 

@@ -172,6 +172,11 @@ def read_claims(file: Path) -> tuple[list[Claim], list[dict[str, Any]]]:
     return claims, text.get("printed", [])
 
 
+def read_levels(file: Path) -> dict[str, list[Any]]:
+    """The levels that the paper of a claims.yaml speaks of; none where there is no such file."""
+    return (load_file(file) or {}).get("levels", {}) if file.exists() else {}
+
+
 def states_magnitude(node: Any) -> bool:
     """Whether contrasts have margins of their own, say that something is near, or have a number on a side."""
     if isinstance(node, Mapping):

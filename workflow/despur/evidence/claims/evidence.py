@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.numbers.printed import is_same
+from despur.evidence.runs.collapsed import mark_seeds
 from despur.evidence.statistics.contrasts import SEEDS
 from despur.evidence.statistics.formulas import Correlation
 from despur.evidence.statistics.levels import Measurement, Missing
@@ -29,11 +30,12 @@ class Source:
     such table.
 
     Values come as frames with a row for each seed: the column "value", then bootstrap values "0", "1", ... where
-    there are any.
+    there are any. Of seeds that collapsed there are none.
     """
 
     def __init__(self, metrics: pd.DataFrame, resamples: pd.DataFrame | None = None) -> None:
-        self.metrics, self.resamples = metrics, pd.DataFrame() if resamples is None else resamples
+        self.metrics = metrics[~mark_seeds(metrics)].reset_index(drop=True)
+        self.resamples = pd.DataFrame() if resamples is None else resamples
         self._by_method = {id(table): group_by_method(table) for table in (self.metrics, self.resamples)}
         self._found: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}
         self._values: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}

@@ -18,7 +18,7 @@ from despur.evidence.claims.printed_numbers import Printed
 from despur.evidence.claims.refusals import (
     explain_not_run,
 )
-from despur.evidence.numbers.rows import mark_seeds, name_sources
+from despur.evidence.numbers.rows import name_sources
 from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples
 from despur.evidence.runs.run_files import count_test_originals
 from despur.evidence.verdicts import ClaimVerdict, Tier

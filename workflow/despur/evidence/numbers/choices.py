@@ -12,15 +12,17 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.numbers.counts import NUMBER
+from despur.evidence.numbers.rows import read_by_seed
 from despur.evidence.numbers.verdicts import POINTS, TOLERANCES
 from despur.evidence.runs.sources import Sources
 from despur.evidence.statistics.contrasts import INTERVAL, SEEDS, Contrast
-from despur.evidence.statistics.equivalence import measure_difference
+from despur.evidence.statistics.equivalence import Difference, measure_difference
 from despur.evidence.verdicts import MEASURED, ChoiceVerdict, NumberVerdict
 from despur.specs.declarations import list_components
 from despur.specs.names import join, parse
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
+from despur.storage.store import Array
 
 SAME = [*NUMBER, "data"]
 EVERY = "methods"  # in the place of a method: all methods
@@ -91,35 +93,42 @@ def list_tried(choice: Choice, keys: Iterable[str]) -> list[str]:
 
 
 def judge_choice(before: pd.DataFrame, chosen: pd.DataFrame) -> dict[str, Any]:
-    """Whether a choice is supported: of the distinct numbers that are not within 5 without it and that it was not found
-    on, the mean over numbers moves to print, paired by seed; it is then within 5; and no number is then beyond 5.
-    ``before``, ``chosen``: a paper's numbers (despur/evidence/tally.py) without the choice and under it. ``moved``,
-    ``remaining``: points, with 95 % intervals."""
-    both = before.merge(chosen, on=SAME, suffixes=("", "_chosen")).drop_duplicates(
-        ["metric", "by_seed", "by_seed_chosen"]
-    )
-    open_before = both["verdict"].isin([NumberVerdict.BEYOND_5, NumberVerdict.NOT_KNOWN])
-    both = both[open_before & both["verdict_chosen"].isin(MEASURED) & both["unit"].isin(POINTS)]
-    seeds = min((len(text.split()) for name in ("by_seed", "by_seed_chosen") for text in both[name]), default=0)
-    if seeds < SEEDS:
-        return {"verdict": ChoiceVerdict.NOT_TRIED, "numbers": len(both)}
-    own, under = (
-        np.array([[float(value) for value in text.split()[:seeds]] for text in both[name]])
-        for name in ("by_seed", "by_seed_chosen")
-    )
+    """Whether a choice is supported by the distinct numbers that it was not found on. Every second seed finds the
+    numbers that are off print without the choice, and on which side; on the other seeds, the mean over these numbers
+    moves to print, paired by seed, and is then within 5; and none of them is then beyond 5. ``before``, ``chosen``: a
+    paper's numbers (despur/evidence/tally.py) without the choice and under it. ``moved``, ``remaining``: points, with
+    95 % intervals. Of fewer than twice three seeds in common there is no verdict."""
+    both = before.merge(chosen, on=SAME, suffixes=("", "_chosen"))
+    measured = both["verdict"].isin(MEASURED) & both["verdict_chosen"].isin(MEASURED) & both["unit"].isin(POINTS)
+    both = both[measured].drop_duplicates(["metric", "by_seed", "by_seed_chosen"])
+    values = [[read_by_seed(text) for text in both[name]] for name in ("by_seed", "by_seed_chosen")]
+    seeds = sorted(set.intersection(*({*each.index} for side in values for each in side))) if len(both) else []
+    found: dict[str, Any] = {"verdict": ChoiceVerdict.NOT_TRIED, "numbers": 0}
+    if not seeds:
+        return found
+    own, under = (np.array([each[seeds] for each in side]) for side in values)
     printed = both["reported"].to_numpy(float)[:, None]
-    side = np.sign(own.mean(axis=1, keepdims=True) - printed)
-    moved = Contrast((side * (own - under)).mean(axis=0), np.empty((seeds, 0)))
-    remaining = measure_difference((side * (under - printed)).mean(axis=0), 0.0, None, seeds)
-    beyond = both["verdict_chosen"].eq(NumberVerdict.BEYOND_5).any()
+    off = np.abs(own[:, ::2].mean(axis=1) - printed[:, 0]) > TOLERANCES[0]
+    found |= {"numbers": int(off.sum()), "seeds": len(seeds)}
+    if len(seeds) < 2 * SEEDS or not off.any():
+        return found | {"verdict": ChoiceVerdict.TOO_FEW if len(seeds) < 2 * SEEDS else ChoiceVerdict.NOT_SUPPORTED}
+    moved, remaining = measure_move(own[off], under[off], printed[off])
+    beyond = both.loc[off, "verdict_chosen"].eq(NumberVerdict.BEYOND_5).any()
     supported = bool(moved.holds()) and bool(remaining.is_within(TOLERANCES[1])) and not beyond
-    return {
+    return found | {
         "verdict": ChoiceVerdict.SUPPORTED if supported else ChoiceVerdict.NOT_SUPPORTED,
-        "numbers": len(both),
-        "seeds": seeds,
         "moved": describe_interval(float(moved.estimate), float(moved.half_width(INTERVAL))),
         "remaining": describe_interval(float(remaining.estimate), float(remaining.half_width(INTERVAL))),
     }
+
+
+def measure_move(own: Array, under: Array, printed: Array) -> tuple[Contrast, Difference]:
+    """How far numbers (...,N,n) move to print (...,N,1) under a choice, and what remains: means over numbers, by the
+    second, fourth, ... seed; the others say on which side of print each number is."""
+    side = np.sign(own[..., ::2].mean(axis=-1, keepdims=True) - printed)
+    before, after = ((side * (values - printed))[..., 1::2].mean(axis=-2) for values in (own, under))
+    moved = Contrast(before - after, np.empty((*before.shape, 0)))
+    return moved, measure_difference(after, 0.0, None, after.shape[-1])
 
 
 def describe_interval(estimate: float, half_width: float) -> str:

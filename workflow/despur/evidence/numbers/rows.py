@@ -8,7 +8,7 @@ import pandas as pd
 
 from despur.evidence.numbers.printed import explain_not_compared
 from despur.evidence.numbers.settings import find_origin
-from despur.evidence.runs.collapsed import describe_collapsed
+from despur.evidence.runs.collapsed import describe_collapsed, mark_seeds
 from despur.evidence.verdicts import NumberVerdict, Settings
 
 
@@ -22,22 +22,29 @@ def keep_sound(rows: pd.DataFrame) -> "pd.Series[float]":
     return rows.loc[~mark_seeds(rows), "value"].dropna()
 
 
-def mark_seeds(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Which rows are of a seed that collapsed; none, where rows do not say so."""
-    return rows["collapsed"].eq(True) if "collapsed" in rows else pd.Series(False, rows.index)
+def describe_by_seed(values: "pd.Series[float]") -> str:
+    """``0:71.2 2:70.9``: a value for each seed, which is its index; :func:`read_by_seed` reads it."""
+    return " ".join(f"{seed}:{value:.10g}" for seed, value in values.items())
+
+
+def read_by_seed(text: str) -> "pd.Series[float]":
+    """The value of each seed."""
+    pairs = (item.split(":") for item in text.split())
+    return pd.Series({int(seed): float(value) for seed, value in pairs}, dtype=float)
 
 
 def describe_values(rows: pd.DataFrame, scale: float) -> dict[str, Any]:
-    """Our mean and deviation over the seeds that did not collapse, every value by seed, and how many collapsed. Seeds
-    that all collapsed have no mean."""
-    own, kept = rows.sort_values("seed"), scale * keep_sound(rows)
+    """Our mean and deviation over the seeds that did not collapse, the value of each of these, and how many collapsed.
+    Seeds that all collapsed have no mean."""
+    own = rows.sort_values("seed")
+    kept = scale * keep_sound(own.set_index("seed"))
     if not own["value"].count():
         return {"seeds": 0, "verdict": NumberVerdict.NOT_COMPARED, "reason": "not applicable"}
     return {
         "ours": kept.mean(),
         "ours_std": kept.std(),
         "seeds": len(kept),
-        "by_seed": " ".join(f"{scale * value:.10g}" for value in own["value"]),
+        "by_seed": describe_by_seed(kept),
         "collapsed": describe_collapsed(mark_seeds(own)),
         "runs": "; ".join(sorted({f"{row.data}/{row.method}" for row in own.itertuples()})) if "method" in own else "",
         "measured": name_sources(own),

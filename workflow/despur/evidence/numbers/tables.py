@@ -67,8 +67,6 @@ def compare(
         mine = at_settings(here[(here["group"] == "") & (here["metric"] == number.metric)], number.setting)
         for (data, substitute), part in mine.groupby(["data", "substitute"], sort=False):
             changes = others.get((number.dataset, number.method, data), {})
-            if substitute:  # nothing is compared: every seed counts
-                part = part.drop(columns="collapsed", errors="ignore")
             row = describe_values(part, 100.0) | {"data": str(data)}
             refused = refuse_number(number, part, str(data), bool(substitute), changes)
             if row["seeds"] and not refused:

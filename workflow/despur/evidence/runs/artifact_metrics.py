@@ -51,8 +51,8 @@ def load_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """What was measured of an artifact's runs in long form, with the paper's data set (``paper_dataset``), the one
     that was used (``used_dataset``), the paper's method (``paper_method``), whether the data is a ``substitute``,
     which settings are ``changed`` from the paper's, which of these make training shorter (``shortened``), which are
-    selected among the paper's values (``tuned``) or should be (``untuned``), whether the seed ``collapsed``, and where
-    it was ``measured``.
+    selected among the paper's values (``tuned``) or should be (``untuned``), whether the seed ``collapsed`` (on data of
+    the paper; of these rows, verdicts read none), and where it was ``measured``.
 
     Of runs: metrics.csv. Of groups: agreement.csv, each of its columns a metric of the training split.
     """
@@ -87,8 +87,8 @@ def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.Dat
             for column, describe in (("changed", describe_changes), ("shortened", describe_shortening)):
                 told = {pair: describe(artifact_run, *pair) for pair in set(pairs)}
                 own[column] = pd.Series(pairs, part.index).map(told)
-            if "value" in part:
-                own["collapsed"] = mark_collapsed(part)
+            if "value" in part:  # what is never compared is about all seeds
+                own["collapsed"] = False if artifact_run.substitute else mark_collapsed(part)
             parts.append(part.assign(**own))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=RUN_COLUMNS)
 

@@ -51,6 +51,11 @@ def is_guessing(accuracy: float, chance: float) -> bool:
     return accuracy < chance + SHARE * (1 - chance)
 
 
+def mark_seeds(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Which rows are of a seed that collapsed; none, where rows do not say so."""
+    return rows["collapsed"].eq(True) if "collapsed" in rows else pd.Series(False, rows.index)
+
+
 def share_interval(collapsed: int, seeds: int) -> tuple[float, float]:
     """The exact 95 % interval of the share of seeds that collapse (Clopper and Pearson 1934)."""
     found = stats.binomtest(collapsed, seeds).proportion_ci(0.95, method="exact")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.claims.claim_format import read_levels
 from despur.evidence.claims.evaluate_formulas import collect_rows
 from despur.evidence.claims.evidence import AmbiguousValue, Source
 from despur.evidence.claims.judging import uses_datasets
@@ -29,12 +30,13 @@ def judge_sentences(paper: str, metrics: pd.DataFrame, resamples: pd.DataFrame |
     rounding = {metric: last_digit(part["mean"]) for metric, part in printed.groupby("metric")}
     plain = printed["formula"] == ""
     compared = compare(printed[plain], metrics, about["seeds"]).to_dict("records")
+    levels = read_levels(find_paper(paper) / "claims.yaml")
     rows = [
         row if row["seeds"] else row | {"reason": "method, setting or data set not in this run"} for row in compared
     ]
     for number in printed[~plain].itertuples():
         try:
-            sentence = read_sentence(number, about, rounding[number.metric])
+            sentence = read_sentence(number, about, rounding[number.metric], levels)
             rows += judge_sentence(sentence, metrics, pd.DataFrame() if resamples is None else resamples)
         except SettingError as error:
             raise SettingError(f"{file}: {number.metric} of {number.dataset}: {error}") from error
@@ -98,7 +100,7 @@ def measure_sentence(sentence: Sentence, source: Source) -> dict[str, Any]:
         return {"reason": str(missing)}
     here = [name for name in sentence.datasets if any(name in datasets for datasets, _ in formulas)]
     used = pd.concat([collect_rows(Formulas([part]), source) for _, part in formulas])
-    refused = refuse_sentence(sentence, used, source) or refuse_part(sentence, here)
+    refused = refuse_sentence(sentence, used, source) or refuse_part(sentence, here, formulas, source)
     over = f"over {', '.join(here)}" if len(sentence.datasets) > 1 else ""
     judged = refused or taken.judge(sentence, source)
     return taken.describe() | judged | {"reason": "; ".join(filter(None, [judged.get("reason", ""), over, beside]))}
@@ -115,8 +117,11 @@ def refuse_sentence(sentence: Sentence, used: pd.DataFrame, source: Source) -> d
     return {}
 
 
-def refuse_part(sentence: Sentence, here: list[str]) -> dict[str, str]:
-    """The same of a number of several data sets of which only these were run."""
-    if len(here) == len(sentence.datasets):
-        return {}
-    return {"verdict": NumberVerdict.NOT_COMPARED, "reason": "not all of its data sets were run"}
+def refuse_part(sentence: Sentence, here: list[str], formulas: list[Any], source: Source) -> dict[str, str]:
+    """The same of a number of which a part was run, or which is the best of several values that have noise."""
+    reason = "" if len(here) == len(sentence.datasets) else "not all of its data sets were run"
+    if not reason and (missing := sentence.list_missing(source)):
+        reason = f"not all of its levels: {missing[0]}"
+    if not reason and len(formulas) > 1 and not {"at", "counted"} & {*sentence.words}:
+        reason = f"the {sentence.words['take']} of several values: its error rate is not known"
+    return {"verdict": NumberVerdict.NOT_COMPARED, "reason": reason} if reason else {}

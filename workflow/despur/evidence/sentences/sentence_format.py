@@ -2,13 +2,14 @@
 
 A formula is a measurement, or a contrast in the language of claims.yaml (despur/evidence/claims/claim_format.py), of
 the number's own data set, method and metric where it names no others: ``{higher: cnc, than: jtt}``. Of several data
-sets each has a value, and so has each combination of what lists name. A number without a formula is compared as those
-of tables are. Further words of a formula:
+sets each has a value, and so has each combination of what lists name. It is compared only where all of them were
+measured, and at every level that the paper speaks of (``levels`` of claims.yaml). A number without a formula is
+compared as those of tables are. Further words of a formula:
 
-    take: largest             which of several values it is: the largest or the smallest
+    take: largest             which of several values it is: the largest or the smallest; shown, but compared only where
+                              it is counted: of the best of several noisy values no error rate is known
     at: KEY                   the number is the level of KEY at which that value was found
     shown: CONTRASTS          it is as printed if these hold, and not as printed if they fail
-    most_between: [LOW, HIGH] the same for: more than half of the values lie between two numbers; ours is their median
     counted: true             it has no noise: ours has to round to the printed one
     within: NUMBER            half a unit of the last printed digit, where digits do not show it
     beside: {NAME: MEASUREMENT}  what else was measured, for the reason
@@ -22,6 +23,7 @@ and ``defaults`` (keys of every measurement)."""
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -30,14 +32,15 @@ from despur.evidence.claims.evaluate_formulas import collect_values, common_seed
 from despur.evidence.claims.evidence import Source
 from despur.evidence.claims.read_formulas import FORMS, read_group
 from despur.evidence.statistics.formulas import DEFAULTS, Formulas
-from despur.evidence.statistics.levels import Missing
+from despur.evidence.statistics.levels import Levels, Missing, PaperLevels
 from despur.specs.names import unknown
 from despur.specs.settings import SettingError
 
 PERCENT = ("percent", "pp")
+COUNTED_KEYS = (*DEFAULTS, "class", "attribute")  # no settings: data have all of their levels
 TAKE = ("largest", "smallest")
 WORDS = (
-    *("take", "at", "shown", "most_between", "counted", "within"),
+    *("take", "at", "shown", "counted", "within"),
     *("beside", "instead", "not_compared", "claim"),
 )
 
@@ -46,7 +49,7 @@ WORDS = (
 class Sentence:
     """A printed number and its formula: ``formula`` is the contrast or measurement, ``words`` are the further words,
     ``shared`` the keys of every measurement. ``datasets``: all that it is about. ``rounding``: half a unit of its last
-    digit. ``seeds``: how many the paper has."""
+    digit. ``seeds``: how many the paper has. ``levels``: those that it speaks of."""
 
     number: Any
     formula: Mapping[str, Any]
@@ -55,32 +58,42 @@ class Sentence:
     datasets: list[str]
     rounding: float
     seeds: int
+    levels: Mapping[str, list[Any]]
 
     @property
     def scale(self) -> float:
         """Measured values are shares."""
         return 100.0 if self.number.unit in PERCENT else 1.0
 
-    def read(self, stated: Mapping[str, Any], dataset: Any, source: Source) -> Formulas:
+    def read(self, stated: Mapping[str, Any], dataset: Any, levels: Levels) -> Formulas:
         """The formulas of a contrast or measurement on a data set. Raises Missing."""
         form = {} if any(form in stated for form in FORMS) else {"higher": {}, "than": 0}
-        return read_group({**stated, **form}, {**self.shared, "dataset": dataset}, source)
+        return read_group({**stated, **form}, {**self.shared, "dataset": dataset}, levels)
 
     def list_formulas(self, source: Source) -> list[tuple[list[str], Any]]:
         """The formula of each value that was measured, with its data sets. Raises Missing where none was."""
-        found, reasons = [], []
+        found, missing = self.try_formulas(source, source)
+        if not found:
+            raise Missing(missing[0])
+        return found
+
+    def list_missing(self, source: Source) -> list[str]:
+        """What was not measured of the levels that the paper speaks of."""
+        return self.try_formulas(source, PaperLevels(self.levels, source, COUNTED_KEYS))[1]
+
+    def try_formulas(self, source: Source, levels: Levels) -> tuple[list[tuple[list[str], Any]], list[str]]:
+        """The formulas of all levels that were measured, and why others were not."""
+        found, missing = [], []
         for datasets in self.list_datasets(source):
             for stated in expand(self.formula):
                 try:
-                    parts = self.read(stated, datasets[0] if len(datasets) == 1 else datasets, source).parts
+                    parts = self.read(stated, datasets[0] if len(datasets) == 1 else datasets, levels).parts
                     for part in parts:
                         common_seeds(collect_values(Formulas([part]), source))
                         found.append((datasets, part))
-                except Missing as missing:
-                    reasons.append(str(missing))
-        if not found:
-            raise Missing(reasons[0])
-        return found
+                except Missing as error:
+                    missing.append(str(error))
+        return found, missing
 
     def list_datasets(self, source: Source) -> list[list[str]]:
         """The data sets of each value: one, or of a mean over data sets those that it names; ``every``: on which the
@@ -93,7 +106,9 @@ class Sentence:
         return [(run if datasets_of_mean == "every" else datasets_of_mean) or self.datasets]
 
 
-def read_sentence(number: Any, about: Mapping[str, Any], rounding: float) -> Sentence:
+def read_sentence(
+    number: Any, about: Mapping[str, Any], rounding: float, levels: Mapping[str, list[Any]] = MappingProxyType({})
+) -> Sentence:
     """``about``: what experiments.yaml says of sentences. Raises SettingError for what is no formula."""
     stated = read_formula(number.formula)
     words = {key: stated.pop(key) for key in WORDS if key in stated}
@@ -101,7 +116,7 @@ def read_sentence(number: Any, about: Mapping[str, Any], rounding: float) -> Sen
         raise unknown("word of take", words["take"], TAKE)
     shared = {**DEFAULTS, "method": number.method, "metric": number.metric, "margin": 0.0, **about.get("defaults", {})}
     datasets = about.get("datasets", {}).get(number.dataset, [number.dataset])
-    return Sentence(number, stated, words, shared, datasets, words.get("within", rounding), about["seeds"])
+    return Sentence(number, stated, words, shared, datasets, words.get("within", rounding), about["seeds"], levels)
 
 
 def read_formula(text: str) -> dict[str, Any]:

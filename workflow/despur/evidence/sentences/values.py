@@ -1,18 +1,20 @@
 """Our value of a sentence's formula, from what was measured, and what it decides."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from despur.evidence.claims.evaluate_formulas import collect_values, common_seeds, evaluate
 from despur.evidence.claims.evidence import Source
+from despur.evidence.numbers.rows import describe_by_seed
 from despur.evidence.numbers.sample_noise import sample_variance
 from despur.evidence.numbers.verdicts import judge_count, judge_values
 from despur.evidence.sentences.sentence_format import Sentence
-from despur.evidence.statistics.contrasts import FAILS, HOLDS, SEEDS, Contrast, Group, contrasts_of, decide
-from despur.evidence.statistics.formulas import Formula, Formulas
-from despur.evidence.statistics.levels import Missing
+from despur.evidence.statistics.contrasts import FAILS, HOLDS, SEEDS, Group, contrasts_of, decide
+from despur.evidence.statistics.formulas import DEFAULTS, Formula, Formulas
+from despur.evidence.statistics.levels import Missing, PaperLevels
 from despur.evidence.verdicts import NumberVerdict
 from despur.storage.store import Array
 
@@ -21,12 +23,13 @@ SHOWN = {HOLDS: NumberVerdict.AS_PRINTED, FAILS: NumberVerdict.NOT_AS_PRINTED}
 
 @dataclass(frozen=True)
 class Taken:
-    """Our number. ``values``: by seed, or of another kind, one; ``formula``: of which it is; ``statement``: what has to
-    be true of it, where it is no number to be near to."""
+    """Our number. ``values``: by seed, or of another kind, one; ``formula``: of which it is; ``seeds``: those of the
+    values; ``statement``: what has to be true of it, where it is no number to be near to."""
 
     ours: float
     values: Array
     formula: Formula
+    seeds: list[int]
     statement: Group | None = None
 
     def describe(self) -> dict[str, Any]:
@@ -37,7 +40,7 @@ class Taken:
             return row | {"seeds": min(contrast.seeds for contrast in contrasts_of(self.statement))}
         varies = bool(n) and bool(np.ptp(self.values))  # a deviation of equal values is what rounding makes of them
         spread = float(self.values.std(ddof=1)) * varies if n > 1 else float("nan")
-        return row | {"ours_std": spread, "by_seed": " ".join(f"{value:.10g}" for value in self.values)}
+        return row | {"ours_std": spread, "by_seed": describe_by_seed(pd.Series(self.values, self.seeds))}
 
     def judge(self, sentence: Sentence, source: Source) -> dict[str, Any]:
         """Difference and verdict."""
@@ -61,31 +64,22 @@ def take_value(sentence: Sentence, formulas: list[tuple[list[str], Any]], source
     """The number that is meant, of the values that were measured. Raises Missing."""
     alone = [evaluate_alone(Formulas([part]), source) for _, part in formulas]
     words, contrasts = sentence.words, [contrast for group in alone for contrast in contrasts_of(group)]
-    if len(contrasts) > 1 and not {"take", "most_between"} & {*words}:
+    if len(contrasts) > 1 and "take" not in words:
         raise Missing("several values fit the number")
     estimates = [sentence.scale * float(contrast.estimate) for contrast in contrasts]
-    if "most_between" in words:
-        bounds = [bound / sentence.scale for bound in words["most_between"]]
-        parts = [lie_between(contrast, *bounds) for contrast in contrasts]
-        return Taken(float(np.median(estimates)), np.array([]), formulas[0][1], Group(parts, len(parts) // 2 + 1))
     best = {"largest": np.argmax, "smallest": np.argmin}[words.get("take", "largest")](estimates)
     datasets, formula = formulas[best]
     if "at" in words:
-        shown = sentence.read(words["shown"], datasets[0], source)
+        shown = sentence.read(words["shown"], datasets[0], PaperLevels(sentence.levels, source, DEFAULTS))
         level = float(formula.terms[0][1][words["at"]])
-        return Taken(level, np.array([level]), formula, evaluate_alone(shown, source))
-    return Taken(estimates[best], sentence.scale * contrasts[best].by_seed, formula)
+        return Taken(level, np.array([level]), formula, [0], evaluate_alone(shown, source))
+    seeds = common_seeds(collect_values(Formulas([formula]), source))
+    return Taken(estimates[best], sentence.scale * contrasts[best].by_seed, formula, seeds)
 
 
 def evaluate_alone(formulas: Formulas, source: Source) -> Group:
     """The contrasts of formulas, over the seeds that these have in common."""
     return evaluate(formulas, source, common_seeds(collect_values(formulas, source)))
-
-
-def lie_between(contrast: Contrast, low: float, high: float) -> Group:
-    """That a value is above the one and below the other."""
-    negative = replace(contrast, by_seed=-contrast.by_seed, resampled=-contrast.resampled, margin=-high)
-    return Group([replace(contrast, margin=low), negative])
 
 
 def sum_noise(sentence: Sentence, formula: Formula, source: Source) -> float:
