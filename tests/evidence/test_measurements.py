@@ -79,25 +79,37 @@ def claims(*rows):
 
 
 def test_primary_claims_are_judged_by_holm_and_others_have_q_values():
+    """A bound's level of .004 may be wrong in .05, and errors fall as its root: .001 in .025, .00025 in .0125."""
     found = judge_together(
         claims(
-            {"primary": "abstract", "p_holds": 0.003},
             {"primary": "abstract", "p_holds": 0.001},
+            {"primary": "abstract", "p_holds": 0.00025},
+            {"p_holds": 0.00025},
             {"p_holds": 0.001},
-            {"p_holds": 0.003},
             {"p_holds": np.nan, "p_fails": np.nan, "verdict": "not run here"},
+            {"p_holds": 1e-9, "verdict": "undecided", "reason": "other settings than the paper's"},
+            {"primary": "abstract", "p_holds": 1e-9, "verdict": "undecided", "reason": "other settings"},
         )
     )
-    assert found["p"].tolist()[:2] == pytest.approx([0.003, 0.002]) and set(found["verdict"][:2]) == {"holds"}
-    assert found["q"].tolist()[2:4] == pytest.approx([0.002, 0.003]) and found["q"].isna().tolist() == [
-        True,
-        True,
-        False,
-        False,
-        True,
-    ]
-    two = judge_together(claims({"primary": "a", "p_holds": 0.0035}, {"primary": "b", "p_holds": 0.0039}))
-    assert set(two["verdict"]) == {"undecided"}  # twice .0035 is more than the level
+    assert found["p"].tolist()[:4] == pytest.approx([0.025, 0.025, 0.0125, 0.025])
+    assert set(found["verdict"][:2]) == {"holds"} and found["p"].isna().tolist()[4:] == [True, True, True]
+    assert found["q"].tolist()[2:4] == pytest.approx([0.025, 0.025]) and found["q"].notna().sum() == 2
+    two = judge_together(claims({"primary": "a", "p_holds": 0.0011}, {"primary": "b", "p_holds": 0.0039}))
+    assert set(two["verdict"]) == {"undecided"}  # the level of two is a fourth of that of one
+
+
+def test_a_decided_claim_goes_before_one_whose_baseline_is_not_tuned():
+    kept = claims({"verdict": "holds", "seeds": 3, "p_holds": 1e-4})
+    untuned = claims({"verdict": "baseline not tuned", "seeds": 10})
+    (found,) = gather_evidence([numbers(), kept, untuned]).claims["verdict"]
+    assert found == "holds"
+
+
+def test_a_number_that_is_printed_with_a_deviation_and_without_is_one_and_judged_with_it():
+    plain = {"place": "text", "setting": "", "reported_std": np.nan, "verdict": "within 2"}
+    spread = {"place": "Table 1", "setting": "", "reported_std": 4.5, "verdict": "not known"}
+    (found,) = list_measurements(numbers(plain, spread))
+    assert (found.verdict, found.reported_std, len(found.places)) == ("not known", 4.5, 2)
 
 
 def test_the_kept_evidence_is_read_and_every_tier_is_counted_apart():
@@ -200,6 +212,34 @@ def test_a_number_that_a_setting_was_found_on_is_never_compared():
     other = origin("color_jitter_oracle", oracle)
     assert other.kind == Settings.FITTED_ELSEWHERE and not other.refused
     assert origin("color_jitter_oracle", "simclr+augment.color_jitter=1").kind == Settings.CHOSEN
+
+
+def test_a_setting_of_the_data_that_was_argued_from_a_printed_number_is_fitted():
+    number = pd.Series({"method": "erm", "dataset": "cmnist", "metric": "average_accuracy", "setting": ""})
+    row = pd.DataFrame([{"paper": "cnc", "data": "cmnist+colors=released", "method": "erm"}])
+    assert find_origin(number, row).kind == Settings.FITTED
+    assert (
+        find_origin(number.replace("average_accuracy", "worst_group_accuracy"), row).kind == Settings.FITTED_ELSEWHERE
+    )
+
+
+def test_a_setting_that_the_runs_select_is_no_choice_of_ours():
+    found = origin("standard_cl", "simclr", tuned="temperature")
+    assert "temperature" not in found.names and "temperature" in origin("standard_cl", "simclr").names
+
+
+@pytest.mark.parametrize(
+    ("paper", "method", "data"),
+    [
+        ("adapters", "contrastive_adapter", "waterbirds"),
+        ("fair_cl", "con", "moji"),
+        ("icl_msr", "simclr_msr", "cifar10"),
+    ],
+)
+def test_what_a_paper_leaves_open_is_chosen_by_us(paper, method, data):
+    number = pd.Series({"method": method, "dataset": data, "metric": "m", "setting": ""})
+    found = find_origin(number, pd.DataFrame([{"paper": paper, "data": data, "method": "erm"}]))
+    assert found.kind == Settings.CHOSEN and found.names
 
 
 def training(accuracies, sizes=(50.0, 50.0), probe=None):

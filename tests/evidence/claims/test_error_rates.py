@@ -7,8 +7,11 @@ from scipy import stats
 
 from despur.compute.randomness import derive_generator
 from despur.evidence.claims import error_rates
+from despur.evidence.claims.choice_error_rates import simulate_table_of_choices
+from despur.evidence.claims.error_rates import SHAPES
 from despur.evidence.claims.error_rates_page import to_text
 from despur.evidence.statistics.contrasts import HOLDS, LEVEL, Contrast, decide
+from despur.evidence.statistics.multiplicity import calibrate
 
 FALSE = ("all: false holds", "all: false fails", "most: false holds", "most: false fails")
 
@@ -108,4 +111,21 @@ def test_error_rates_and_power_of_rank_correlations_in_all_cases(correlations):
 
 @pytest.mark.long
 def test_the_page_of_the_documentation_has_these_rates(table, numbers, correlations):
-    assert (SOURCE / "docs/error_rates.md").read_text() == to_text(table, numbers, correlations)
+    choices = simulate_table_of_choices()
+    assert (SOURCE / "docs/error_rates.md").read_text() == to_text(table, numbers, choices, correlations)
+
+
+@pytest.mark.long
+def test_a_choice_that_changes_nothing_is_supported_in_at_most_five_percent():
+    found = simulate_table_of_choices()
+    assert found["false"].max() <= 5 and found.set_index("deviation").loc[1.0, "power"].min() > 80
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seeds", [3, 5, 10, 20])
+def test_errors_of_skewed_seeds_fall_as_the_root_of_the_level(seeds):
+    noise = SHAPES["skewed"](np.random.default_rng(0), (100_000, seeds))
+    contrast = Contrast(noise, np.empty((100_000, seeds, 0)))
+    for level in LEVEL / np.array([1, 4, 16, 64, 256]):
+        for wrong in (contrast.holds(level), contrast.fails(level)):
+            assert wrong.mean() <= calibrate(np.array([level]))[0]

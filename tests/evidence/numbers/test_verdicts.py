@@ -235,7 +235,7 @@ def test_a_verdict_that_is_no_verdict_is_refused():
 
 
 def test_verdicts_stand_by_the_rate_of_false_discoveries_among_all_that_were_compared():
-    p_values = [0.001, 0.02, 0.5, 0.6]
+    p_values = [0.00003, 0.0009, 0.5, 0.6]  # of bounds: for skewed seeds .004 and .024
     verdicts = [NumberVerdict.WITHIN_5, NumberVerdict.WITHIN_5, NumberVerdict.NOT_KNOWN, NumberVerdict.BEYOND_5]
     rows = [
         row(str(i), v, p_within_5=p, p_within_2=1.0, p_beyond_5=p)

@@ -14,25 +14,25 @@ from despur.evidence import tally
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.measurements import SAME, Measurement, list_measurements
 from despur.evidence.numbers.counts import count_standing
-from despur.evidence.statistics.contrasts import LEVEL
-from despur.evidence.statistics.multiplicity import adjust_false_discoveries, adjust_holm
+from despur.evidence.statistics.multiplicity import WRONG, adjust_false_discoveries, adjust_holm, calibrate
 from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ORDERS, ClaimVerdict, NumberVerdict, Tier
 from despur.orchestration.experiments import REFERENCE, find_papers
 
-WRONG = 0.05  # a verdict is wrong in at most so many cases (docs/error_rates.md)
 CLAIM = ["paper", "claim", "paper_dataset", "tier"]
 
 
 def judge_together(claims: pd.DataFrame) -> pd.DataFrame:
     """Claims with what all of them together allow. Primary claims that are decided on the papers' data: the verdict by
     Holm's method over all of them. All others: ``q``, the rate of false discoveries at which each stands (Benjamini and
-    Hochberg)."""
-    decided = claims["tier"].eq(Tier.PAPER) & claims["verdict"].isin(DECIDED)
+    Hochberg). p values hold for skewed seeds, too; a claim that is not decided for a reason has none."""
+    reason = claims.get("reason", pd.Series("", claims.index)).fillna("")
+    open_to_decide = claims["verdict"].isin([*DECIDED, *ORDERS]) & reason.eq("")
+    decided = claims["tier"].eq(Tier.PAPER) & open_to_decide
     primary = decided & claims["primary"].ne("")
     smallest = claims[["p_holds", "p_fails"]].astype(float).min(axis=1)
-    table = claims.assign(p=smallest.where(claims["verdict"].isin([*DECIDED, *ORDERS])), q=float("nan"))
-    table.loc[primary, "p"] = adjust_holm(smallest[primary].to_numpy(float))
-    undecided = primary & ~(table["p"] <= LEVEL)
+    table = claims.assign(p=pd.Series(calibrate(smallest), claims.index).where(open_to_decide), q=float("nan"))
+    table.loc[primary, "p"] = adjust_holm(table.loc[primary, "p"].to_numpy(float))
+    undecided = primary & ~(table["p"] <= WRONG)
     table.loc[undecided, "verdict"] = ClaimVerdict.UNDECIDED
     for _, own in table[~primary].groupby("tier"):
         table.loc[own.index, "q"] = adjust_false_discoveries(own["p"].to_numpy(float))
@@ -123,9 +123,10 @@ def gather_evidence(scorecards: Iterable[pd.DataFrame]) -> Evidence:
 
 
 def keep_best(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
-    """Of the rows of one number or claim, the one with a verdict, and of these the one with most seeds, the last if
-    several have as many."""
-    known = rows["verdict"].isin([*MEASURED, *COUNTED, *DECIDED, *ORDERS, NumberVerdict.FITTED, ClaimVerdict.NOT_TUNED])
+    """Of the rows of one number or claim, the one with a verdict, else of a baseline that is not tuned; of these the
+    one with most seeds, the last if several have as many."""
+    known = 2 * rows["verdict"].isin([*MEASURED, *COUNTED, *DECIDED, *ORDERS, NumberVerdict.FITTED]).astype(int)
+    known += rows["verdict"].eq(ClaimVerdict.NOT_TUNED)
     seeds = pd.to_numeric(rows["seeds"], errors="coerce").fillna(0)
     ranked = rows.assign(_known=known, _seeds=seeds).sort_values(["_known", "_seeds"], kind="stable")
     kept = ranked.fillna(dict.fromkeys(key, "")).drop_duplicates(key, keep="last").index

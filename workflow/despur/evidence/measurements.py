@@ -6,11 +6,11 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.numbers.printed import parse_settings
+from despur.evidence.numbers.verdicts import COLUMNS as JUDGED_COLUMNS
 from despur.evidence.verdicts import NumberVerdict, Settings
 
-WRONG = 0.05  # a verdict is wrong in at most so many cases (docs/error_rates.md)
-SAME = ["paper", "paper_dataset", "method", "metric", "reported", "reported_std", "by_seed", "data"]
-CLAIM = ["paper", "claim", "paper_dataset", "tier"]
+JUDGED = ("reported_std", "reported_seeds", *JUDGED_COLUMNS)
+SAME = ["paper", "paper_dataset", "method", "metric", "reported", "by_seed", "data"]
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class Measurement:
 
 def list_measurements(numbers: pd.DataFrame) -> list[Measurement]:
     """The distinct measurements of rows of printed numbers (despur/evidence/tally.py). Numbers of one method and metric
-    are one where the same value is printed, our seeds gave the same values, and one's settings are among the
-    other's."""
+    are one where the same value is printed, with a deviation or without, our seeds gave the same values, and one's
+    settings are among the other's."""
     texts = [field.name for field in fields(Measurement) if field.type is str]
     known = numbers.fillna(dict.fromkeys([*texts, "place", "by_seed"], ""))
     groups = known.groupby(SAME, sort=False, dropna=False)
@@ -82,9 +82,10 @@ def merge_rows(rows: pd.DataFrame) -> Measurement:
     """The rows of one number as one."""
     longest = rows.loc[rows["setting"].map(lambda text: len(parse_settings(text))).idxmax()]
     kinds = {**longest.to_dict(), "places": tuple(dict.fromkeys(rows["place"]))}
-    # a table that prints the point of the grid knows more of a number than one that does not
-    best = rows.loc[rows["settings"].map(rank_settings).idxmin()]
-    kinds |= {name: best[name] for name in ("settings", "choices", "verdict", "reason")}
+    # a table that prints the point of the grid, or a deviation, knows more of a number than one that does not
+    ranks = rows.assign(rank=rows["settings"].map(rank_settings), fixed=rows["reported_std"].isna())
+    best = rows.loc[ranks.sort_values(["rank", "fixed"], kind="stable").index[0]]
+    kinds |= {name: best[name] for name in (*JUDGED, "settings", "choices", "reason") if name in best}
     kinds["verdict"] = NumberVerdict(kinds["verdict"])
     return Measurement(**{field.name: kinds.get(field.name, "") for field in fields(Measurement)})
 

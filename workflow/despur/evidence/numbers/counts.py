@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from despur.evidence.statistics.multiplicity import adjust_false_discoveries
+from despur.evidence.statistics.multiplicity import adjust_false_discoveries, calibrate
 from despur.evidence.verdicts import COUNTED, MEASURED, NumberVerdict
 
 # How a number counts that is measured on several data sets: the first kind that any of them has.
@@ -45,11 +45,11 @@ def count_numbers(table: pd.DataFrame) -> dict[str, int]:
 
 def count_standing(table: pd.DataFrame) -> dict[str, int]:
     """Of distinct rows, how many verdicts of each kind stand at 5 % false discoveries among all rows that were compared
-    (Benjamini and Hochberg)."""
+    (Benjamini and Hochberg, of p values that hold for skewed seeds)."""
     compared = table[table["verdict"].isin(MEASURED)]
     found = {}
     for verdict, column in P_VALUES.items():
-        q_values = adjust_false_discoveries(compared.get(column, pd.Series(dtype=float)).to_numpy(float))
+        q_values = adjust_false_discoveries(calibrate(compared.get(column, pd.Series(dtype=float)).to_numpy(float)))
         given = compared["verdict"].eq(verdict).to_numpy()
         found[verdict.value] = int(np.sum(given & (np.nan_to_num(q_values, nan=1.0) <= RATE)))
     return found

@@ -35,19 +35,20 @@ def find_origin(number: Any, rows: pd.DataFrame) -> Origin:
     if not isinstance(paper, str) or not paper:
         return Origin(Settings.STATED, [])
     experiments, stated = load_experiments(paper), parse_settings(number.setting)
-    untuned = split_names(first.get("untuned")) - {*stated}
+    untuned, tuned = split_names(first.get("untuned")) - {*stated}, first.get("tuned")
     if untuned and split_names(other := first.get("other_point")):
         return Origin(Settings.CHOSEN, sorted(untuned), f"the paper prints {other} for it")
     fitted = [rule for rule in experiments.get("fitted", []) if is_fitted(rule, number, first)]
     names = [f"{rule['setting']} ({rule['found_on']})" for rule in fitted]
     if any(is_same_number(rule["numbers"], number) for rule in fitted):
         return Origin(Settings.FITTED, names, f"found on it: {', '.join(rule['setting'] for rule in fitted)}")
-    chosen = list(dict.fromkeys([*sorted(untuned), *list_open(experiments, number.method, first)]))
+    named = [name for name in list_open(experiments, number.method, first) if name not in split_names(tuned)]
+    chosen = list(dict.fromkeys([*sorted(untuned), *named]))
     if fitted:
         return Origin(Settings.FITTED_ELSEWHERE, names + chosen)
     if chosen:
         return Origin(Settings.CHOSEN, chosen)
-    return Origin(Settings.SELECTED if split_names(first.get("tuned")) else Settings.STATED, [])
+    return Origin(Settings.SELECTED if split_names(tuned) else Settings.STATED, [])
 
 
 def split_names(text: Any) -> set[str]:
@@ -56,16 +57,16 @@ def split_names(text: Any) -> set[str]:
 
 
 def is_at(row: pd.Series, key: str, value: str) -> bool:
-    """Whether the run of a row has a setting, perhaps of a component, at this value."""
+    """Whether the run of a row has a setting, perhaps of a component or of its data, at this value."""
     (point,) = resolve("methods", row["method"], parse(str(row["data"]))[0]).points
-    own = list_values(point)
+    own = list_values(resolve("datasets", str(row["data"])).points[0]) | list_values(point)
     return key in own and is_same(own[key], value)
 
 
 def is_fitted(rule: Mapping[str, Any], number: Any, row: pd.Series) -> bool:
     """Whether a rule of ``fitted`` is about the run of a row."""
     ((key, value),) = parse_settings(rule["setting"]).items()
-    return number.method in rule["methods"] and is_at(row, key, value)
+    return number.method in rule.get("methods", [number.method]) and is_at(row, key, value)
 
 
 def is_same_number(wanted: Mapping[str, Any], number: Any) -> bool:

@@ -25,13 +25,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from despur.evidence.statistics.multiplicity import LEVEL as LEVEL
 from despur.evidence.statistics.multiplicity import find_p_value
 from despur.evidence.statistics.rank_correlations import least_half_width
 from despur.storage.store import Array
 
 # One-sided. Decisions are wrong in at most 5 % even where seeds are skewed as an exponential (docs/error_rates.md):
 # Student's t at 2.5 % is wrong in 11 % there. Intervals are shown at 95 %.
-LEVEL, INTERVAL = 0.004, 0.025
+# So LEVEL is 0.4 % (despur/evidence/statistics/multiplicity.py).
+INTERVAL = 0.025
 SEEDS = 3  # fewer decide nothing
 HOLDS, FAILS, UNDECIDED = 1, -1, 0
 ROUNDING = 1e-18  # squared: what rounding alone may make of equal values

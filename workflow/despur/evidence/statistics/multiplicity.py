@@ -7,6 +7,13 @@ import numpy as np
 from despur.storage.store import Array
 
 LEAST = 1e-12  # no p value is smaller
+LEVEL, WRONG = 0.004, 0.05  # of bounds, and how many verdicts may be wrong by it (docs/error_rates.md)
+
+
+def calibrate(p_values: Array) -> Array:
+    """p values (N,) that hold for seeds that are skewed, too: what the smallest levels of bounds may be wrong in. Where
+    seeds are skewed, errors fall as the root of a level (despur/evidence/statistics/contrasts.py)."""
+    return np.asarray(np.minimum(WRONG * np.sqrt(np.asarray(p_values, float) / LEVEL), 1.0))
 
 
 def adjust_false_discoveries(p_values: Array) -> Array:
