@@ -123,10 +123,10 @@ def select_used(
 ) -> tuple[dict[str, Any], Source]:
     """What rows of claims say of the data that is used for each data set of the paper, and what was measured there."""
     mine = [table[uses_datasets(table, used)] if len(table) else table for table in (metrics, resamples)]
-    sound, tier = mine[0][~mark_seeds(mine[0])], find_tier(mine[0])
+    tier = find_tier(mine[0])
     head = {"data": ", ".join(dict.fromkeys(used.values())), "substitute": tier == Tier.SUBSTITUTE, "tier": tier}
     head |= {"measured": name_sources(mine[0]), "collapsed": list_collapsed(mine[0])}
-    return head, Source(sound.reset_index(drop=True), mine[1].reset_index(drop=True))
+    return head, Source(*(table.reset_index(drop=True) for table in mine))
 
 
 def uses_datasets(table: pd.DataFrame, used: Mapping[str, str]) -> pd.Series:
