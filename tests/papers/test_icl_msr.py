@@ -11,12 +11,7 @@ import pytest
 from making import make_table, row_of, write_run
 
 from despur.evidence.claims.claim_format import read_claims
-from despur.evidence.claims.evidence import Source
-from despur.evidence.claims.printed_numbers import load_printed_numbers
 from despur.evidence.sentences.judging import judge_sentences
-from despur.evidence.sentences.sentence_format import read_sentence
-from despur.evidence.sentences.values import evaluate_alone
-from despur.evidence.statistics.formulas import Formulas
 from despur.orchestration import configuration, experiments
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr import figures, rows, tables
@@ -208,8 +203,7 @@ def test_the_numbers_of_the_text(artifact_run, tmp_path):
     own = table.set_index("metric")
     assert own.loc["best_lambda", "ours"] == own.loc["best_gamma", "ours"] == 1
     assert own.loc["worst_gamma", "ours"] == 1000  # three powers of ten away from the best, 0.01 is two
-    gain = 100 * (0.05 + 0.001 * len("_msr") - 0.01)  # the median: of BYOL and LMCL, whose lambda is .1
-    assert own.loc["improvement_upper_bound_in_most_cases", "ours"] == pytest.approx(gain, abs=0.1)
+    assert "judged as a claim" in own.loc["improvement_upper_bound_in_most_cases", "reason"]
     assert own.loc["n_classes", ["ours", "reason"]].tolist() == [30, "of the loader alone"]
 
 
@@ -239,7 +233,8 @@ def judged(runs, metric):
 )
 def test_the_best_level_is_judged_with_the_noise_of_seeds(other, verdict):
     rest = {"artifact": "figure_5", "paper_method": "simclr_msr", "uniformity": 1.0, "vectors": 6}
-    runs = on_own_data([({**rest, "weight": 1.0}, (0.81, 0.82, 0.83)), ({**rest, "weight": 10.0}, other)])
+    low = [({**rest, "weight": weight}, (0.1, 0.11, 0.12)) for weight in (0.001, 0.01, 0.1, 100.0, 1000.0)]
+    runs = on_own_data([({**rest, "weight": 1.0}, (0.81, 0.82, 0.8302)), ({**rest, "weight": 10.0}, other), *low])
     found = judged(runs, "best_lambda")
     assert found["verdict"] == verdict and found["seeds"] == len(other) and found["data"] == "cifar10"
     assert found["ours"] == (10 if verdict == "not as printed" else 1)
@@ -254,40 +249,6 @@ def test_a_printed_level_is_not_compared_with_runs_at_other_settings():
     found = judged(on_own_data(levels), "best_lambda")
     assert (found["verdict"], found["reason"]) == ("other settings", "stage1.epochs=2")
     assert np.isnan(found["difference"])
-
-
-@pytest.mark.parametrize(
-    ("gain", "verdict"),
-    [(0.005, "as printed"), (-0.02, "not as printed"), (0.02, "not as printed"), (0.00999, "not known")],
-)
-def test_a_loss_is_no_gain_below_one_percent(gain, verdict):
-    table = {"artifact": "table_1"}
-    runs = on_own_data(
-        [
-            ({**table, "paper_method": "byol"}, (0.80, 0.81, 0.82)),
-            ({**table, "paper_method": "byol_msr"}, (0.80 + gain, 0.8101 + gain, 0.8199 + gain)),
-        ]
-    )
-    every = experiments.load_experiments("icl_msr")["sentences"]["datasets"]["all"]
-    runs = pd.concat([runs.assign(paper_dataset=name) for name in every], ignore_index=True)
-    found = judged(runs, "improvement_upper_bound_in_most_cases")
-    assert found["verdict"] == verdict and found["ours"] == pytest.approx(100 * gain)
-
-
-def test_most_printed_gains_are_not_below_one_percent():
-    """The slip that the README states."""
-    (number,) = (
-        row
-        for row in pd.read_csv(PAPER / "reported/prose.csv").itertuples()
-        if row.metric == "improvement_upper_bound_in_most_cases"
-    )
-    sentence = read_sentence(number, experiments.load_experiments("icl_msr")["sentences"], 0.5)
-    table = load_printed_numbers(PAPER / "reported")
-    printed = Source(table.assign(artifact=table["table"], split="test", selection="best", group=""))
-    gains = [evaluate_alone(Formulas([part]), printed).parts[0] for _, part in sentence.list_formulas(printed)]
-    below = [gain for gain in gains if gain.estimate < 0.01 - 1e-9]
-    assert (len(gains), len(below)) == (47, 22)
-    assert "22 of 47" in (PAPER / "README.md").read_text()
 
 
 # claims

@@ -13,8 +13,8 @@ from despur.evidence.numbers.sample_noise import sample_variance
 from despur.evidence.numbers.verdicts import judge_count, judge_values
 from despur.evidence.sentences.sentence_format import Sentence
 from despur.evidence.statistics.contrasts import FAILS, HOLDS, SEEDS, Group, contrasts_of, decide
-from despur.evidence.statistics.formulas import DEFAULTS, Formula, Formulas
-from despur.evidence.statistics.levels import Missing, PaperLevels
+from despur.evidence.statistics.formulas import Formula, Formulas
+from despur.evidence.statistics.levels import Missing
 from despur.evidence.verdicts import NumberVerdict
 from despur.storage.store import Array
 
@@ -70,7 +70,7 @@ def take_value(sentence: Sentence, formulas: list[tuple[list[str], Any]], source
     best = {"largest": np.argmax, "smallest": np.argmin}[words.get("take", "largest")](estimates)
     datasets, formula = formulas[best]
     if "at" in words:
-        shown = sentence.read(words["shown"], datasets[0], PaperLevels(sentence.levels, source, DEFAULTS))
+        shown = sentence.read(words["shown"], datasets[0], source)
         level = float(formula.terms[0][1][words["at"]])
         return Taken(level, np.array([level]), formula, [0], evaluate_alone(shown, source))
     seeds = common_seeds(collect_values(Formulas([formula]), source))
