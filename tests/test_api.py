@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from project import SOURCE, Project
+from rehearsal.raw_files import write_waterbirds
 from torch.utils.data import TensorDataset
 
 import despur
@@ -42,6 +43,14 @@ def test_samples_are_inputs_classes_and_attributes():
     assert (a == torch.from_numpy(stored.a[rows[:4]])).all()
     centre = stored.inputs[rows[0]][4:36, 4:36].transpose(2, 0, 1) / 127.5 - 1
     np.testing.assert_allclose(image[0].numpy(), centre, atol=1e-6)
+
+
+def test_raw_files_are_read_below_the_root(tmp_path):
+    write_waterbirds(tmp_path)
+    birds = despur.dataset("waterbirds", root=tmp_path, split="test")
+    image, y, a = birds[0]
+    assert image.shape == (3, 224, 224)
+    assert birds.group_mask[0, birds.groups.index(f"{birds.classes[y]}, {birds.attributes[a]}")]
 
 
 def test_a_split_or_file_that_is_not_there_is_named(tmp_path):

@@ -69,6 +69,7 @@ def build_page(name: str) -> str:
         escape(read_docstring("datasets", name)),
         f"File: {link_file(find_component('datasets', name))}",
         table(["question", "answer"], facts),
+        show_in_python(name),
         f"## Raw files\n\n{describe_files(name)}",
         describe_downloads(name),
         f"## Sizes\n\n{describe_sizes(name)}" if name in COUNTED else "",
@@ -76,6 +77,13 @@ def build_page(name: str) -> str:
         describe_published(name),
     ]
     return page(name, *parts, "[All data sets](index.md)")
+
+
+def show_in_python(name: str) -> str:
+    """How to get its samples in Python; nothing for representations, which ``despur.train`` makes."""
+    if resolve("datasets", name).points[0].source:
+        return ""
+    return f'## In Python\n\n~~~~python\nimport despur\n\ntrain = despur.dataset("{name}", root="data")\n~~~~'
 
 
 def describe_files(name: str) -> str:
