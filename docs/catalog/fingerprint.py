@@ -29,7 +29,8 @@ SPREADS = (
     "fitted on, the probe gives one answer. So the encoder still represents color, and no longer the digit."
 )
 TRIED = (
-    "One seed each; few have the paper's 400 epochs, and those count elapsed hours. *Choice*: settings that differ from the defaults. *Patch*: "
+    "One seed each; few have the paper's 400 epochs, and those count elapsed hours. *Choice*: settings that differ "
+    "from the defaults. *Patch*: "
     "what no setting can say. *Raw*: the probe on representations that are not standardized. All accuracies with 1 % "
     "of the labels, domains excepted."
 )
