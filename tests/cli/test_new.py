@@ -66,8 +66,8 @@ def test_a_new_paper_may_be_without_claims(tmp_path, monkeypatch, claims):
     file.unlink() if claims is None else file.write_text(claims)
     monkeypatch.setattr(experiments, "list_papers", lambda: ["my_paper"])
     config = {"papers": ["my_paper"], "seeds": 1, "outputs": "results", "datasets": {"cmnist": "colored_digits"}}
-    page = scorecard.write(config, tmp_path / "scorecard")
-    assert list(list_kind("claims")) == [] and page.headline["claims"] == 0
+    scorecard.write(config, tmp_path / "scorecard")
+    assert list(list_kind("claims")) == []
     assert "my_paper" in (tmp_path / "scorecard.html").read_text()
 
 

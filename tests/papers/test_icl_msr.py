@@ -307,8 +307,8 @@ def bundled(artifact_run, artifact):
 
 
 def test_the_bundled_run_has_what_every_claim_asks_for(artifact_run, tmp_path):
-    """Levels on either side of the best, three seeds where MSR is compared with its base, SimCLR before and after the
-    time of MSR."""
+    """Levels on either side of the best, ten seeds and more where MSR is compared with its base, SimCLR before and
+    after the time of MSR."""
     table, _ = made("claims", bundled(artifact_run, "claims"), tmp_path)
     here = {"cifar10", "imagenet100", "imagenet", "coco30"}
     found = table[table["dataset"].isin(here)].set_index("claim")
@@ -318,7 +318,7 @@ def test_the_bundled_run_has_what_every_claim_asks_for(artifact_run, tmp_path):
     assert (found.loc[["lambda_1_is_best", "gamma_1_is_best"], "estimate"] > 0).all()
     compared = ("figure_1", "figure_4", "table_4", "table_time")
     own = {c.name for c in CLAIMS if c.artifact in compared and not c.not_executed}
-    assert set(found.loc[[*own, "msr_improves_linear_classifiers", "msr_improves_nearest_neighbours"], "seeds"]) == {3}
+    assert found.loc[[*own, "msr_improves_linear_classifiers", "msr_improves_nearest_neighbours"], "seeds"].ge(10).all()
 
 
 def test_the_bundled_table_of_times_has_both_orders(artifact_run, tmp_path):

@@ -13,6 +13,7 @@ from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import judge_records
 from despur.orchestration import experiments
 from despur.reporting.pages.ledger_report import MARKS, insert_report, report_paper
+from despur.reporting.pages.summary import DOCUMENTS
 from despur.specs.declarations import PACKAGE
 from despur.storage.store import InputError
 
@@ -77,7 +78,9 @@ def test_a_report_stands_between_its_marks_and_replaces_the_one_before():
 
 def test_a_readme_without_marks_is_refused_before_anything_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "README.md").write_text("# a project of mine\n")
+    for file in DOCUMENTS:
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text("# a project of mine\n")
     monkeypatch.setattr(f"{MODULE}.write_reports", lambda: pytest.fail("a README was written"))
-    with pytest.raises(InputError, match="the README must have"):
+    with pytest.raises(InputError, match=r"README\.md must have"):
         list(check_or_report("report"))

@@ -1,7 +1,5 @@
 """What is known of each paper, in one table: of a terminal and of documents."""
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 from project import SOURCE
@@ -72,6 +70,9 @@ def test_the_primary_claim_says_its_verdict_on_each_data_set():
     assert found == "Primary claim: “best”: holds (cmnist), not run (celeba, waterbirds)."
 
 
-def test_a_text_without_marks_is_refused():
-    with pytest.raises(InputError, match="once each"):
-        summary.replace_summary("# despur\n", Path(), [])
+def test_a_text_without_marks_is_refused(tmp_path):
+    (tmp_path / "a.md").write_text("# despur\n")
+    with pytest.raises(InputError, match=r"a\.md must have .* once each"):
+        [*summary.renew_documents([tmp_path / "a.md"])]
+    with pytest.raises(InputError, match=r"b\.md is not there"):
+        summary.check_marks([tmp_path / "b.md"])

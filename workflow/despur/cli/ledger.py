@@ -45,8 +45,7 @@ def check_or_report(action: str) -> Iterator[str]:
         from despur.reporting.pages import summary
         from despur.reporting.pages.ledger_report import write_reports
 
-        if missing := [file for file in summary.DOCUMENTS if not file.exists()]:
-            raise SettingError(f"{missing[0]} is not there: start this in the folder of a clone of despur")
+        summary.check_marks()
         yield from check_ledger()
         yield f"written  {reference.keep_ledger_verdicts(Path('config/published.yaml'))}"
         for paper, file in write_reports():

@@ -19,6 +19,10 @@ from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ORDERS, ClaimVe
 from despur.orchestration.experiments import REFERENCE, find_papers
 
 CLAIM = ["paper", "claim", "paper_dataset", "tier"]
+CLAIM_TEXTS = [
+    *("kind_of_row", "claim", "statement", "place", "paper_dataset"),
+    *("tier", "primary", "verdict", "reason"),
+]
 
 
 def judge_together(claims: pd.DataFrame) -> pd.DataFrame:
@@ -98,9 +102,9 @@ def list_not_run() -> pd.DataFrame:
             if not claim.ours
             for datasets in claim.rows
         ]
-        parts += [numbers, pd.DataFrame(claims).assign(**own)]
-    table = pd.concat(parts, ignore_index=True).reindex(columns=[*parts[0], "p_holds", "p_fails", *claims[0]])
-    return table.loc[:, ~table.columns.duplicated()].astype(object)
+        parts += [numbers, pd.DataFrame(claims, columns=CLAIM_TEXTS).assign(**own)]
+    columns = dict.fromkeys([*parts[0], "p_holds", "p_fails", *CLAIM_TEXTS])
+    return pd.concat(parts, ignore_index=True).reindex(columns=[*columns]).astype(object)
 
 
 def read_scorecard(file: Path) -> pd.DataFrame:

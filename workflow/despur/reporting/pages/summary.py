@@ -156,15 +156,24 @@ def describe_false_verdicts(evidence: Evidence) -> str:
 
 
 def replace_summary(text: str, folder: Path, papers: list[PaperSummary]) -> str:
-    """A document with the table of today between its two marks. Raises InputError where it lacks them."""
-    if text.count(START) != 1 or text.count(END) != 1:
-        raise InputError(f"the text must have {START!r} and {END!r}, once each")
+    """A document with the table of today between its two marks."""
     table = f"{START}\n\n{format_markdown(papers, folder)}\n\n{END}"
     return re.sub(f"{re.escape(START)}.*{re.escape(END)}", lambda _: table, text, flags=re.DOTALL)
 
 
+def check_marks(documents: Iterable[Path] = DOCUMENTS) -> None:
+    """Raises InputError for a document that is missing, or has not the two marks once each."""
+    for file in documents:
+        if not file.exists():
+            raise InputError(f"{file} is not there: start this in the folder of a clone of despur")
+        if any(file.read_text().count(mark) != 1 for mark in (START, END)):
+            raise InputError(f"{file} must have {START!r} and {END!r}, once each")
+
+
 def renew_documents(documents: Iterable[Path] = DOCUMENTS) -> Iterator[Path]:
     """Write what is known today, without runs of this machine, into the documents."""
+    documents = tuple(documents)
+    check_marks(documents)
     papers = summarize_papers(load_evidence())
     texts = {file: replace_summary(file.read_text(), file.parent, papers) for file in documents}
     for file, text in texts.items():
