@@ -39,7 +39,7 @@ def write_all(root: Path) -> dict[str, str]:
     ):
         other(root)
     breeds = {"entity13": 2, "entity30": 4, "living17": 4, "nonliving26": 4}
-    replaced |= {name: f'build.keywords["classes"] = {count}\n' for name, count in breeds.items()}
+    replaced |= {name: f"build = partial(build, classes={count})\n" for name, count in breeds.items()}
     return replaced | {"imagenet100": "CLASSES = 8\n", "tiny_imagenet": "CLASSES = 4\n"}
 
 

@@ -113,10 +113,11 @@ def raw(tmp_path, monkeypatch):
     """The raw files of every data set, vectors of those that bring their own, and BERT's vocabulary."""
     root, y = tmp_path / "raw", np.arange(160) % 2
     for name, lines in write_all(root).items():
-        replaced = {}
+        module = import_module(f"despur.datasets.{name}")
+        replaced = dict(vars(module))
         exec(lines, replaced)
-        for key in replaced.keys() - {"__builtins__"}:
-            monkeypatch.setattr(import_module(f"despur.datasets.{name}"), key, replaced[key])
+        for key in (key for key, value in replaced.items() if vars(module).get(key) is not value):
+            monkeypatch.setattr(module, key, replaced[key], raising=False)
     for split, imsitu, tweets in (("train", 96, 160), ("dev", 48, 80), ("test", 48, 80)):
         np.save(root / f"imsitu/{split}.npy", draw_vectors(y[:imsitu], y[:imsitu]))
         np.save(root / f"hate_speech/{split.replace('dev', 'valid')}.npy", draw_vectors(y[:tweets], y[:tweets]))
