@@ -15,7 +15,7 @@ import forked
 import pytest
 
 SOURCE = Path(__file__).parent.parent
-PARTS = ("README.md", "Snakefile", "config.yaml", "config", "workflow", "profiles", "envs")
+PARTS = ("README.md", "Snakefile", "config.yaml", "config", "workflow", "profiles", "envs", "docs")
 CONFIGS = ["config.yaml", *sorted(str(path.relative_to(SOURCE)) for path in (SOURCE / "config").glob("*.yaml"))]
 TABLE, FIGURE = "results/papers/cnc/table_1.csv", "results/papers/cnc/figure_5.png"
 WITHOUT_MESSAGES = "\nfor each in workflow.rules:\n    each.message = None\n"  # details instead
