@@ -102,8 +102,9 @@ bench: $(VENV)/ready ## measure speed: results/benchmarks.csv (on a GPU, too, wh
 	$(RUN) PYTHONPATH=tests python -m benchmarks results/benchmarks.csv
 
 reference: CONFIG := config/reference.yaml
-reference: $(VENV)/ready ## ten seeds, in hours (goes on where it was stopped): kept in results/reference, and told in README and docs
-	$(RUN) nice snakemake --configfile $(CONFIG)
-	$(RUN) python -m despur.reporting.reference --configfile $(CONFIG)
+reference: $(VENV)/ready ## ten seeds, in hours (goes on where it was stopped): each paper, once made, is kept in results/reference, and told in README and docs
+	$(RUN) for part in $$(python -m despur.reporting.reference --configfile $(CONFIG)); do \
+		nice snakemake $$part --configfile $(CONFIG) && \
+		python -m despur.reporting.reference $$part --configfile $(CONFIG) || exit; done
 
 .PHONY: help reproduce verdicts smoke environment lock test test-long test-oracles test-wheel storm test-slurm rehearsal bench reference docs tutorial lint

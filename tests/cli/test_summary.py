@@ -25,8 +25,8 @@ def scorecard(tmp_path, monkeypatch):
 
 def compared(monkeypatch, **counts):
     """The digits of four runs."""
-    own = {"name": "ten_seeds", "here": 4, "equal": 0, "older": 0, "different": 0, "differences": []}
-    monkeypatch.setattr(digits, "check_digits", lambda _: digits.Comparison(**own | {"same_machine": True} | counts))
+    own = {"name": "ten_seeds", "here": 4, "equal": 0, "older": 0, "different": 0, "differences": [], "errors": []}
+    monkeypatch.setattr(digits, "check_digits", lambda _: digits.Comparison(**own | counts))
 
 
 def test_a_row_for_each_paper_then_the_digits_then_one_page_to_open(scorecard, monkeypatch):
@@ -43,9 +43,10 @@ def test_a_row_for_each_paper_then_the_digits_then_one_page_to_open(scorecard, m
 
 
 def test_differences_on_the_same_machine_are_an_error_after_all_is_said(scorecard, monkeypatch):
-    compared(monkeypatch, equal=3, different=1, differences=[(0.1, "x, test gap", 0.1, 0.2)])
+    differences = [(0.1, "x, test gap", 0.1, 0.2)]
+    compared(monkeypatch, equal=3, different=1, differences=differences, errors=differences)
     lines = summarize_run(Path("config.yaml"))
-    with pytest.raises(InputError, match="1 runs differ on the same machine"):
+    with pytest.raises(InputError, match="runs differ on the same machine, in 1 values"):
         for line in lines:
             said = line
     assert said == "\nOpen results/own/scorecard.html"

@@ -15,19 +15,17 @@ RUNS = [f"colored_digits/erm/s{seed}" for seed in range(3)]
 
 
 def runs(*values):
-    """What is kept of runs with these accuracies."""
+    """Runs with these accuracies."""
     return {
-        key: {
-            "digest": str(value),
-            "values": {"test gap": 0.5, "test average_accuracy": value},
-            "revisions": {},
-        }
+        key: {"values": {"test gap": 0.5, "test average_accuracy": value}, "revisions": {}}
         for key, value in zip(RUNS, values, strict=False)
     }
 
 
 def compared(kept, now, here=MACHINE):
-    return digits.compare_digits("ten_seeds", {**MACHINE, "runs": kept}, now, here)
+    return digits.compare_digits(
+        {key: run | MACHINE | {"reference": "ten_seeds"} for key, run in kept.items()}, now, here
+    )
 
 
 def test_equal_runs_are_counted_on_any_machine():
@@ -60,24 +58,29 @@ def test_of_runs_of_an_older_revision_a_stranger_is_told_what_it_means():
     assert "`make reference`" in said
 
 
-def test_what_is_kept_of_a_finished_run_says_whether_it_changed(tmp_path, monkeypatch):
+def test_metrics_that_were_added_since_are_no_difference():
+    now = {key: run | {"values": run["values"] | {"test brier": 0.1}} for key, run in runs(0.1).items()}
+    assert compared(runs(0.1), now).equal == 1
+
+
+def test_what_is_kept_of_a_papers_runs_says_whether_they_changed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    config = Path("some.yaml")
-    config.write_text("papers: [cnc]\nseeds: 1\ndatasets: {cmnist: colored_digits}\nmethods: [erm]\n")
-    known = configuration.load_configuration(config)
-    assert digits.check_digits(known).describe() == ""
+    Path("some.yaml").write_text("papers: [cnc]\nseeds: 1\ndatasets: {cmnist: colored_digits}\nmethods: [erm]\n")
+    config = configuration.load_configuration(Path("some.yaml"))
+    assert digits.check_digits(config).describe() == ""
     folder = Path("results/runs/colored_digits/erm/s0")
     folder.mkdir(parents=True)
     head = {"dataset": "colored_digits", "method": "erm", "seed": 0, "selection": "best", "group": ""}
     rows = [head | {"split": split, "metric": "gap", "value": 0.1 + 0.2} for split in ("val", "test")]
     table = pd.DataFrame(rows)[["dataset", "method", "seed", "split", "selection", "metric", "group", "value"]]
     table.to_csv(folder / "metrics.csv", index=False)
-    digits.keep_digits(known)
-    file = Path("results/reference/results") / digits.DIGITS
-    assert digits.read_digits(file)["runs"]["colored_digits/erm/s0"]["values"] == {"test gap": 0.3}
+    assert digits.measure_digits(config, "icl_msr") == {}
+    digits.keep_digits(config, "cnc")
+    kept = digits.read_kept_runs()["colored_digits/erm/s0"]
+    assert kept["values"] == {"test gap": 0.1 + 0.2} and kept["reference"] == "results"
     table[::-1].to_csv(folder / "metrics.csv", index=False)  # in another order
-    other = known | {"outputs": "results/other"}  # whichever configuration the digits were kept of
+    other = config | {"outputs": "results/other"}  # whichever configuration the digits were kept of
     assert digits.check_digits(other).equal == 1
-    table.assign(value=[0.3, 0.1 + 0.2]).to_csv(folder / "metrics.csv", index=False)  # of validation data alone
-    with pytest.raises(InputError, match="in 0 values"):
-        digits.check_digits(known).refuse_differences()
+    table.assign(value=0.3).to_csv(folder / "metrics.csv", index=False)
+    with pytest.raises(InputError, match=r"test gap: recorded 0\.30000000000000004, here 0\.3$"):
+        digits.check_digits(config).refuse_differences()

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -9,27 +10,27 @@ import pytest
 from despur.orchestration.configuration import load_configuration
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import reference
+from despur.storage.store import InputError
 
 
 @pytest.fixture
 def finished(tmp_path, monkeypatch):
-    """A checkout in which one paper's table and figure were made, from one finished run; another paper's were not."""
+    """A checkout in which a paper's tables and figures were made, from one finished run; another paper's were not."""
     monkeypatch.chdir(tmp_path)
     subprocess.run(["git", "init", "-q"], check=True)
     subprocess.run(
         ["git", "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "x"], check=True
     )
     (tmp_path / "some.yaml").write_text("papers: [cnc, adapters]\ndatasets: {}\noutputs: results/out\n")
-    runs = [tmp_path / name for name in ("finished", "not_finished")]
-    runs[0].mkdir()
+    runs = [Path("results/runs/colored_digits/erm") / seeds for seeds in ("s0", "s1")]  # s1 is not finished
+    runs[0].mkdir(parents=True)
     (runs[0] / "about.json").write_text('{"seconds": 1.5}')
     pd.DataFrame({"epoch": [1], "value": [0.5]}).to_csv(runs[0] / "history.csv", index=False)
     made = [ArtifactRun("cmnist", "x", "erm", tuple(map(str, runs)))]
     monkeypatch.setattr(reference.experiments, "list_artifact_runs", lambda *_: made)
-    papers = tmp_path / "results/out/papers/cnc"
-    papers.mkdir(parents=True)
-    for name in ("table_1.md", "table_1.csv", "figure_2.png", "figure_2.csv", "figure_2.pdf"):
-        (papers / name).write_text(name)
+    (tmp_path / "results/out/papers/cnc").mkdir(parents=True)
+    for file in reference.list_outputs(load_configuration(tmp_path / "some.yaml"), "cnc"):
+        Path(file).write_text("a column")
     return tmp_path
 
 
@@ -37,13 +38,18 @@ def test_tables_and_figures_are_kept_with_what_made_them(finished):
     kept = finished / "results/reference/out"
     (kept / "cnc").mkdir(parents=True)
     (kept / "cnc/table_gone.md").write_text("made no longer")
-    reference.keep_reference(load_configuration(finished / "some.yaml"))
-    files = {str(file.relative_to(kept)) for file in kept.rglob("*") if file.is_file()}
-    assert files == {
-        f"cnc/{name}" for name in ("table_1.md", "table_1.csv", "figure_2.png", "provenance.json", "histories.csv.gz")
-    }
+    config = load_configuration(finished / "some.yaml")
+    reference.keep_paper(config, "cnc")
+    files = {file.name for file in kept.rglob("*") if file.is_file()}
+    assert {"claims.md", "claims.csv", "figure_2.png", "provenance.json", "histories.csv.gz"} <= files
+    assert {"scorecard.csv", "digits.json.gz"} <= files
+    assert not files & {"table_gone.md", "figure_2.csv", "figure_2.pdf"}
+    rows = pd.read_csv(kept / "cnc/scorecard.csv", dtype=str)
+    assert set(rows["paper"]) == {"cnc"} and set(rows["kind_of_row"]) >= {"number", "claim"}
+    with pytest.raises(InputError, match=r"papers/adapters/.* is not there: make it with snakemake adapters"):
+        reference.keep_paper(config, "adapters")
     made_by = json.loads((kept / "cnc/provenance.json").read_text())
-    assert made_by["runs"] == {str(finished / "finished"): {"seconds": 1.5}}
+    assert made_by["runs"] == {"results/runs/colored_digits/erm/s0": {"seconds": 1.5}}
     assert len(made_by["commit"]) == 40 and made_by["config"]["outputs"] == "results/out" and made_by["versions"]
     assert pd.read_csv(kept / "cnc/histories.csv.gz")["value"].tolist() == [0.5]
 

@@ -74,7 +74,7 @@ def load_evidence(scorecard: Path | None = None, reference: Path = REFERENCE) ->
     """Every measurement and every claim's verdict of the ledger, of reference runs and of this machine (``scorecard``),
     each from where it has most seeds. Runs on substitute data are of this code alone: no number is compared there, and
     of claims an order is looked at."""
-    files = [*sorted(reference.glob("*/scorecard.csv")), *([scorecard] if scorecard and scorecard.exists() else [])]
+    files = [*sorted(reference.rglob("scorecard.csv")), *([scorecard] if scorecard and scorecard.exists() else [])]
     known = [table for table in map(read_scorecard, files) if "tier" in table]  # else of earlier rules
     return gather_evidence([list_not_run(), *known])
 

@@ -1,8 +1,7 @@
-"""Whether a run of this machine is bit-identical to the one that ``make reference`` kept.
+"""Whether a run of this machine has the test metrics, to the last digit, of the one that ``make reference`` kept.
 
-``results/reference/RUN/digits.json.gz`` holds, of every run of a configuration, a digest of all its metrics, and the
-values of the test splits. The file that has the most of the runs here is compared with them. On the same processor
-with the same versions of packages any difference is an error; else the largest one is told. Runs whose code has other
+``results/reference/RUN/PAPER/digits.json.gz`` holds them for every run that a paper shows. On the same processor with
+the same versions of packages any difference is an error; else the largest one is told. Runs whose code has other
 revisions than then are counted, not compared."""
 
 import gzip
@@ -10,8 +9,9 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -45,57 +45,58 @@ def describe_machine() -> dict[str, Any]:
     return {"processor": f"{processor()} ({features}), {os.cpu_count()} cores", "versions": list_versions()}
 
 
-def list_finished(config: Mapping[str, Any]) -> list[ResultPath]:
-    """The finished folders of stage-2 runs that a configuration shows."""
-    results = {
-        locate_result(folder) for _, _, folders in configuration.list_shown_folders(config) for folder in folders
+def list_finished(config: Mapping[str, Any], paper: str | None = None) -> list[ResultPath]:
+    """The finished folders of stage-2 runs that a configuration shows: of a paper (``matrix``: the matrix), or all."""
+    shown = {
+        locate_result(folder)
+        for name, _, folders in configuration.list_shown_folders(config)
+        for folder in folders
+        if paper in (None, name)
     }
-    runs = [result for result in results if result.stage == "runs" and (result.folder / METRICS).exists()]
+    runs = [result for result in shown if result.stage == "runs" and (result.folder / METRICS).exists()]
     return sorted(runs, key=lambda result: str(result.folder))
 
 
-def measure_digits(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Digest, values and revisions above 1 of each finished run, by its key."""
-    found = {}
-    for result in list_finished(config):
+def measure_digits(config: Mapping[str, Any], paper: str | None = None) -> dict[str, dict[str, Any]]:
+    """Values and revisions above 1 of each finished run, by its key."""
+    measured = {}
+    for result in list_finished(config, paper):
         metrics = read_metrics(result.folder / METRICS)
         for run in result.runs():
-            found[run.key] = describe_run(run, rows_of(metrics, run))
-    return dict(sorted(found.items()))
+            measured[run.key] = describe_run(run, rows_of(metrics, run))
+    return dict(sorted(measured.items()))
 
 
 def describe_run(run: Run, rows: pd.DataFrame) -> dict[str, Any]:
-    """``digest``: of all rows, whatever their order, to the last digit; ``values``: of the test splits' overall
-    metrics, in six digits, to tell how large a difference is."""
-    table = rows.loc[:, "split":]  # before it stand the columns that say which run
-    lines = sorted("|".join(map(repr, row)) for row in table.itertuples(index=False, name=None))
-    shown = table[(table["selection"] == "best") & (table["group"] == "") & table["split"].str.startswith("test")]
-    finite = [row for row in shown.itertuples() if math.isfinite(row.value)]
-    values = {f"{row.split} {row.metric}": float(f"{row.value:.6g}") for row in finite}
-    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
-    return {"digest": digest, "values": values, "revisions": find_revisions(run.data.name, run.spec.name)}
+    """``values``: the metrics of the best step over all samples of each test split, to the last digit."""
+    shown = rows[(rows["selection"] == "best") & (rows["group"] == "") & rows["split"].str.startswith("test")]
+    values = {f"{row.split} {row.metric}": float(row.value) for row in shown.itertuples() if math.isfinite(row.value)}
+    return {"values": values, "revisions": find_revisions(run.data.name, run.spec.name)}
 
 
-def keep_digits(config: Mapping[str, Any]) -> None:
-    """Write what the finished runs of a configuration measured, in the place of what was kept before."""
-    runs = measure_digits(config)
-    content = json.dumps({"commit": git("rev-parse", "HEAD"), **describe_machine(), "runs": runs}, sort_keys=True)
-    with atomic(find_reference(config) / DIGITS) as temporary:
-        temporary.write_bytes(gzip.compress(content.encode(), mtime=0))
+def keep_digits(config: Mapping[str, Any], paper: str) -> None:
+    """Write what the finished runs of a paper measured, in the place of what was kept before."""
+    content = {"commit": git("rev-parse", "HEAD"), **describe_machine(), "runs": measure_digits(config, paper)}
+    with atomic(find_reference(config) / paper / DIGITS) as temporary:
+        temporary.write_bytes(gzip.compress(json.dumps(content, sort_keys=True).encode(), mtime=0))
+
+
+Difference = tuple[float, str, float, float]  # size, run and metric, value kept, value here
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Of the runs ``here``, how many are ``equal`` to the kept run ``name``, how many ``different``, and how
-    many not compared as it has an ``older`` revision of them. ``differences``: of values, the largest first."""
+    """Of the runs ``here``, how many are ``equal`` to those of the reference ``name``, how many ``different``, and how
+    many not compared as it has an ``older`` revision of them. ``differences``: of values, the largest first;
+    ``errors``: those on a machine and versions like the reference's."""
 
     name: str
     here: int
     equal: int
     older: int
     different: int
-    differences: list[tuple[float, str, float | None, float | None]]
-    same_machine: bool
+    differences: list[Difference]
+    errors: list[Difference]
 
     def describe(self) -> str:
         """What it means for the verdicts that are shown, in a sentence or two; nothing where no run is here."""
@@ -105,10 +106,10 @@ class Comparison:
             whole = ": its verdicts are those of this code" if self.equal == self.here else ""
             said.append(f"{self.equal} {own} equal the reference ({self.name}) to the last digit{whole}.")
         if self.different:
-            largest = f"by at most {self.differences[0][0]:.3g}, {self.differences[0][1]}" if self.differences else ""
+            size, largest, *_ = self.differences[0]
             said.append(
                 f"{self.different} {own} differ from the reference ({self.name}), as they may on another processor or "
-                f"with other packages ({largest or 'in no value of all test samples'}). Its verdicts are shown."
+                f"with other packages (by at most {size:.3g}, {largest}). Its verdicts are shown."
             )
         if self.older:
             said.append(
@@ -121,43 +122,48 @@ class Comparison:
 
     def refuse_differences(self) -> None:
         """Raises InputError where runs differ from those that were kept on such a machine."""
-        if self.different and self.same_machine:
-            listed = [f"{name}: recorded {then!r}, here {value!r}" for _, name, then, value in self.differences[:SHOWN]]
-            count = f"{self.different} runs differ on the same machine, in {len(self.differences)} values:"
-            raise InputError("\n".join([count, *listed]))
+        if self.errors:
+            listed = [f"{name}: recorded {then!r}, here {value!r}" for _, name, then, value in self.errors[:SHOWN]]
+            raise InputError("\n".join([f"runs differ on the same machine, in {len(self.errors)} values:", *listed]))
 
 
-def compare_digits(name: str, kept: Mapping[str, Any], now: Mapping[str, Any], here: Mapping[str, Any]) -> Comparison:
-    """What was kept of a run beside the runs of this machine (``here``)."""
-    known = {key: own for key, own in kept["runs"].items() if key in now}
-    older = {key for key, own in known.items() if explain_revisions(now[key]["revisions"], own["revisions"])}
-    other = [key for key, own in known.items() if key not in older and own["digest"] != now[key]["digest"]]
-    differences = sorted((each for key in other for each in list_differences(key, known[key], now[key])), reverse=True)
-    same = all(kept[key] == here[key] for key in here)
-    equal = len(known) - len(older) - len(other)
-    return Comparison(name, len(now), equal, len(older), len(other), differences, same)
+def compare_digits(
+    kept: Mapping[str, Mapping[str, Any]], now: Mapping[str, Any], here: Mapping[str, Any]
+) -> Comparison:
+    """What is kept of runs (:func:`read_kept_runs`) beside the runs of this machine (``here``)."""
+    shared = {key: run for key, run in kept.items() if key in now}
+    older = {key for key, run in shared.items() if explain_revisions(now[key]["revisions"], run["revisions"])}
+    differences = {key: list_differences(key, shared[key], now[key]) for key in shared.keys() - older}
+    different = {key: rows for key, rows in differences.items() if rows}
+    same_machine = [key for key in different if all(shared[key][name] == here[name] for name in here)]
+    return Comparison(
+        ", ".join(sorted({run["reference"] for run in shared.values()})),
+        len(now),
+        len(shared) - len(older) - len(different),
+        len(older),
+        len(different),
+        sorted(chain.from_iterable(different.values()), reverse=True),
+        sorted(chain.from_iterable(different[key] for key in same_machine), reverse=True),
+    )
 
 
-def list_differences(
-    key: str, kept: Mapping[str, Any], now: Mapping[str, Any]
-) -> Iterator[tuple[float, str, float | None, float | None]]:
-    """(difference, run and metric, value kept, value now) of each value that differs; infinite where one is missing."""
-    for name in sorted({*kept["values"], *now["values"]}):
-        then, value = (each["values"].get(name) for each in (kept, now))
-        if then != value:
-            missing = then is None or value is None
-            yield math.inf if missing else abs(then - value), f"{key}, {name}", then, value
+def list_differences(key: str, kept: Mapping[str, Any], now: Mapping[str, Any]) -> list[Difference]:
+    """Each value that differs, of those that both have: metrics may have been added since."""
+    both = sorted(kept["values"].keys() & now["values"].keys())
+    pairs = [(f"{key}, {name}", kept["values"][name], now["values"][name]) for name in both]
+    return [(abs(then - value), name, then, value) for name, then, value in pairs if then != value]
 
 
 def check_digits(config: Mapping[str, Any]) -> Comparison:
-    """The finished runs of a configuration beside the kept run that has the most of them."""
-    now = measure_digits(config)
-    kept = {"": {"runs": {}}} | {file.parent.name: read_digits(file) for file in sorted(REFERENCE.glob(f"*/{DIGITS}"))}
-    most = max(kept, key=lambda name: len(kept[name]["runs"].keys() & now.keys()))
-    return compare_digits(most, kept[most], now, describe_machine() if most else {})
+    """The finished runs of a configuration beside all that is kept."""
+    return compare_digits(read_kept_runs(), measure_digits(config), describe_machine())
 
 
-def read_digits(file: Path) -> dict[str, Any]:
-    """What :func:`keep_digits` wrote."""
-    content: dict[str, Any] = json.loads(gzip.decompress(file.read_bytes()))
-    return content
+def read_kept_runs(reference: Path = REFERENCE) -> dict[str, dict[str, Any]]:
+    """Each kept run by its key, with the name of its reference, and its machine and versions."""
+    kept: dict[str, dict[str, Any]] = {}
+    for file in sorted(reference.glob(f"*/*/{DIGITS}")):
+        content = json.loads(gzip.decompress(file.read_bytes()))
+        made_by = {"reference": file.parts[-3], **{name: content[name] for name in ("processor", "versions")}}
+        kept |= {key: run | made_by for key, run in content["runs"].items()}
+    return kept

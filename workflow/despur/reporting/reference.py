@@ -1,7 +1,7 @@
-"""Keep what a full run measured: its tables, figures and histories, with provenance, under
-results/reference/RUN/PAPER; beside them its scorecard and the digits of its runs. Then the tables in documents.
+"""Keep what a run of a paper measured: its tables, figures, verdicts, times, digits and histories, with provenance,
+under results/reference/RUN/PAPER. Then renew the tables in documents. ``matrix`` stands for the table of all methods.
 
-    python -m despur.reporting.reference --configfile config/reference.yaml
+    python -m despur.reporting.reference cnc --configfile config/reference.yaml
 """
 
 import argparse
@@ -13,19 +13,22 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence import tally
 from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, NumberVerdict
-from despur.orchestration import configuration, experiments
+from despur.orchestration import artifact_files, configuration, experiments, matrix
 from despur.orchestration.experiments import REFERENCE
 from despur.reporting.digits import find_reference, keep_digits
 from despur.reporting.pages import origin
 from despur.reporting.pages.cost import list_times
+from despur.reporting.pages.scorecard_rows import join_tables
 from despur.reporting.pages.summary import renew_documents
 from despur.reporting.without_training import give_verdicts
 from despur.specs.settings import SettingError
-from despur.storage.store import atomic, write_csv, write_json
+from despur.storage.store import InputError, atomic, write_csv, write_json
 
 SHOWN = (NumberVerdict.FITTED, NumberVerdict.OTHER_SETTINGS, ClaimVerdict.NOT_TUNED)  # beside what is judged
+MATRIX = "matrix"
 LEDGER_VERDICTS = REFERENCE / "ledger/scorecard.csv"
 
 
@@ -51,43 +54,68 @@ def list_kept_files(folder: Path) -> list[Path]:
     )
 
 
-def keep_reference(config: dict[str, Any]) -> None:
-    """Copy each paper's tables and figures that were made; those that are made no longer go. Beside them: what made
-    them (of each run specification, code digest, seconds, device, memory), and training histories."""
+def keep_paper(config: dict[str, Any], paper: str) -> Path:
+    """Copy a paper's tables and figures; those that are made no longer go. Beside them: what made them (of each run
+    specification, code digest, seconds, device, memory), verdicts, times, and training histories. Returns the folder.
+    Raises InputError where not all of them are made."""
+    source, target = Path(config["outputs"]) / "papers" / paper, find_reference(config) / paper
     made_by = {**origin.describe_code(), "config": config}  # before this writes into the tree
-    outputs, kept = Path(config["outputs"]), find_reference(config)
-    keep_scorecard(outputs, kept)
-    if len(times := list_times(config)):
-        write_csv(kept / "times.csv", times)
-    for paper in config["papers"]:
-        source, target = outputs / "papers" / paper, kept / paper
-        if files := list_kept_files(source):
-            for file in list_kept_files(target):
-                file.unlink()
-        for file in files:
-            destination = target / file.relative_to(source)
-            destination.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, destination)
-        if files:
-            runs = list_artifact_folders(config, paper)
-            abouts = {str(run): json.loads((run / "about.json").read_text()) for run in runs}
-            write_json(target / "provenance.json", {**made_by, "runs": abouts})
-            histories = [pd.read_csv(run / "history.csv") for run in runs if (run / "history.csv").exists()]
-            write_compact(target / "histories.csv.gz", pd.concat(histories) if histories else pd.DataFrame())
-            print(f"kept in {target}")
+    refuse_unfinished(paper, list_outputs(config, paper))
+    for file in list_kept_files(target):
+        file.unlink()
+    copy_files(list_kept_files(source), source, target)
+    runs = list_artifact_folders(config, paper)
+    abouts = {str(run): json.loads((run / "about.json").read_text()) for run in runs}
+    write_json(target / "provenance.json", {**made_by, "runs": abouts})
+    judged = tally.gather_numbers(config, paper), tally.gather_claims(config, paper)
+    write_csv(target / "scorecard.csv", join_tables({paper: judged}))
+    if len(times := list_times(config | {"papers": [paper], "matrix": None})):
+        write_csv(target / "times.csv", times)
+    histories = [pd.read_csv(run / "history.csv") for run in runs if (run / "history.csv").exists()]
+    write_compact(target / "histories.csv.gz", pd.concat(histories) if histories else pd.DataFrame())
+    keep_digits(config, paper)
+    return target
+
+
+def keep_matrix(config: dict[str, Any]) -> Path:
+    """Copy the table of all methods and its figure; beside them the digits of its runs. Returns the folder."""
+    source, target = Path(config["outputs"]), find_reference(config) / MATRIX
+    outputs = matrix.list_outputs(config)
+    refuse_unfinished(MATRIX, outputs)
+    copy_files([Path(file) for file in outputs if file.endswith((".csv", ".png"))], source, target)
+    keep_digits(config, MATRIX)
+    return target
+
+
+def list_outputs(config: dict[str, Any], paper: str) -> list[str]:
+    """All files of a paper's tables and figures."""
+    artifacts = artifact_files.list_artifacts(config, paper)
+    return [file for artifact in artifacts for file in artifact_files.list_outputs(config, paper, artifact)]
+
+
+def list_parts(config: dict[str, Any]) -> list[str]:
+    """What a configuration makes: its papers, and the matrix where it has one."""
+    return [*config["papers"], *([MATRIX] if matrix.list_outputs(config) else [])]
+
+
+def refuse_unfinished(target: str, outputs: list[str]) -> None:
+    """Raises InputError where a file is not made."""
+    if missing := [file for file in outputs if not Path(file).exists()]:
+        raise InputError(f"{missing[0]} is not there: make it with snakemake {target} and this configuration")
+
+
+def copy_files(files: list[Path], source: Path, target: Path) -> None:
+    """Copy files of a folder to the same places in another."""
+    for file in files:
+        destination = target / file.relative_to(source)
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, destination)
 
 
 def write_compact(file: Path, table: pd.DataFrame) -> None:
     """A table with five digits of each number, compressed; equal tables are equal files."""
     with atomic(file) as temporary:
         table.to_csv(temporary, index=False, float_format="%.5g", compression={"method": "gzip", "mtime": 0})
-
-
-def keep_scorecard(outputs: Path, target: Path) -> None:
-    """Copy the verdicts of a run, from which the README's table is made; nothing where they are not there."""
-    if (scorecard := outputs / "scorecard.csv").exists():
-        target.mkdir(parents=True, exist_ok=True)
-        shutil.copy(scorecard, target)
 
 
 def keep_ledger_verdicts(configfile: Path) -> Path:
@@ -103,13 +131,22 @@ def keep_ledger_verdicts(configfile: Path) -> Path:
     return LEDGER_VERDICTS
 
 
-if __name__ == "__main__":
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", help="papers, or matrix; without, the names of all are printed")
     parser.add_argument("--configfile", type=Path, default=Path("config/reference.yaml"))
+    arguments = parser.parse_args()
     try:
-        config = configuration.load_configuration(parser.parse_args().configfile)
-    except SettingError as error:
+        config = configuration.load_configuration(arguments.configfile)
+        parts = list_parts(config)
+        if unknown := sorted({*arguments.parts} - {*parts}):
+            parser.error(f"{unknown[0]} is not of {arguments.configfile}, which has: {', '.join(parts)}")
+        for part in arguments.parts:
+            print(f"kept in {keep_matrix(config) if part == MATRIX else keep_paper(config, part)}")
+    except (SettingError, InputError) as error:
         parser.error(str(error))
-    keep_reference(config)
-    keep_digits(config)
-    print(*renew_documents(), sep="\n")
+    print(*(renew_documents() if arguments.parts else parts), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
