@@ -125,8 +125,30 @@ def test_a_dry_run_names_missing_weights(weights, tmp_path):
 @pytest.mark.parametrize("name", list_components("encoders"))
 def test_every_encoder_that_fetches_weights_declares_them(name):
     stated = read_declarations("encoders", name)
-    fetches = " fetch(" in find_component("encoders", name).read_text()
-    assert fetches == bool(stated.get("WEIGHTS") or stated.get("WEIGHTS_WITH")) == stated.get("DOWNLOADED", False)
+    text = find_component("encoders", name).read_text()
+    fetches = " fetch(" in text or "find_hub_file(" in text
+    assert fetches == bool(stated.get("WEIGHTS") or stated.get("WEIGHTS_WITH")) == bool(stated.get("DOWNLOADED"))
+
+
+@pytest.mark.parametrize("encoder", ["timm+encoder.model=test_vit", "hf+encoder.model=me--tiny"])
+def test_only_weights_of_a_commit_are_downloaded(weights, encoder):
+    run = RUN.replace("stored", encoder)
+    with pytest.raises(InputError, match=r"is not there, from which the encoder (timm|hf) starts .*put it there"):
+        [*jobs.list_missing(locate_result(run))]
+    pinned = RUN.replace("stored", f"{encoder}--{40 * 'a'}")
+    lines = [*jobs.list_missing(locate_result(pinned))]
+    assert lines and all(f"--{40 * 'a'}/" in line and "Without a network, put it there" in line for line in lines)
+
+
+def test_all_files_of_a_local_model_count(weights):
+    folder, run = weights / "hf/me--tiny", RUN.replace("stored", "hf+encoder.model=me--tiny")
+    names = ("config.json", "preprocessor_config.json", "model-1-of-2.safetensors", "model-2-of-2.safetensors")
+    folder.mkdir(parents=True)
+    for name in (*names, "README.md"):
+        (folder / name).write_text(name)
+    assert ask(run) == {f"hf/me--tiny/{name}": raw_files.sha256(folder / name) for name in names}
+    random = ask(run.replace("me--tiny", "me--tiny+encoder.weights=random"))
+    assert set(random) == {"hf/me--tiny/config.json"}
 
 
 def test_clip_has_the_weights_of_its_checkpoint(weights):

@@ -10,6 +10,7 @@ from torch import nn
 from despur.compute.input_batcher import InputBatcher
 from despur.compute.randomness import derive_generator
 from despur.compute.task import encode, head_of
+from despur.specs.declarations import read_declarations
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
@@ -123,7 +124,10 @@ def stack_encoders(below: nn.Module, above: nn.Module) -> nn.Sequential:
 
 
 def without_pretrained(spec: Spec) -> Spec:
-    """The same specification without pretrained weights: all weights of a run are in its folder."""
+    """The same specification without pretrained weights: all weights of a run are in its folder, except those of a
+    model that is merely applied."""
+    if spec.kind == "methods" and read_declarations("methods", spec.base_name).get("SEEDLESS"):
+        return spec
     components = {key: without_pretrained(component) for key, component in spec.components.items()}
     return replace(
         spec,

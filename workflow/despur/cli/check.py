@@ -13,7 +13,7 @@ from despur.specs.paths import ResultPath, data_root
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
-from despur.storage import raw_files, weight_files
+from despur.storage import hub, raw_files, weight_files
 from despur.storage.dataset_checks import build_dataset
 from despur.storage.pretrained import weights_root
 from despur.storage.store import InputError
@@ -88,7 +88,7 @@ def describe_weights(points: Iterable[Spec]) -> Iterator[Row]:
     encoders = {encoder.name: encoder for encoder in weight_files.list_encoders(points, without=())}
     for name in sorted(encoders):
         missing = weight_files.list_missing(encoders[name])
-        comes = raw_files.is_downloaded(encoders[name].base_name, "encoders")
+        comes = hub.is_downloaded(encoders[name])
         state = ("download" if comes else "missing") if missing else "present"
         line = f"{state:<10}weights of {name}{': ' * bool(missing)}{', '.join(missing)}"
         yield Row(line, "encoders", name=name, state=state, missing=missing)

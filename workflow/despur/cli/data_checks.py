@@ -114,7 +114,8 @@ def list_encoders_to_name(dataset: Dataset, name: str) -> Iterator[str]:
     """Which encoder fits images or texts, where methods take one for vectors by default. ``name``: of the data set,
     without settings."""
     default = resolve("methods", "erm", name).points[0].components["encoder"].base_name
-    of_texts = {"": "bigru", "bert": "bert"}.get(dataset.about.get("vocabulary", ""), "language_model")
+    known = {"": "bigru", "bert": "bert", "gpt2": "language_model", "roberta": "language_model"}
+    of_texts = known.get(dataset.about.get("vocabulary", ""), "hf")
     fitting = {"image": "convnet", "tokens": of_texts}.get(dataset.about.get("input", ""))
     if default == "mlp" and fitting:
         yield (

@@ -16,10 +16,10 @@ SETTINGS = {
     "size": int_(0, "images: side of the square that an encoder sees; 0: the shorter side", at_least=0),
     "resize": int_(224, "images of a folder: side of the square that each is made", at_least=8, at_most=2048),
     "fit": choice("crop", "images of a folder: the central square; or all of it, out of shape", "crop", "stretch"),
-    "vocabulary": choice(
+    "vocabulary": name(
         "words",
-        "texts: their own words (encoder=bigru), or a language model's (bert; gpt2, roberta: encoder=language_model)",
-        *("words", "bert", "gpt2", "roberta"),
+        "texts: their own words (encoder=bigru), or a language model's (bert; gpt2, roberta: encoder=language_model; "
+        "any other: the model of encoder=hf)",
     ),
     "words": int_(15_000, "texts: how many of the most frequent training words; as bigru", at_least=1),
     "tokens": int_(300, "texts: a text is cut after so many", at_least=1, at_most=512),

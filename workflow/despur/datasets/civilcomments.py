@@ -15,17 +15,17 @@ import numpy as np
 import pandas as pd
 
 from despur.datasets.sources import metadata_tables
-from despur.specs.settings import Settings, choice, for_each, int_
+from despur.specs.settings import Settings, choice, for_each, int_, name
 from despur.storage.raw_files import sha256
 from despur.storage.store import Array, Dataset, InputError
 from despur.storage.tokenizers import tokenize
 
 SETTINGS = {
     "tokens": int_(300, "App. E.2.2: a comment is cut after so many", at_least=8, at_most=512),
-    "vocabulary": choice(
+    "vocabulary": name(
         "bert",
-        "App. E.2.2: of bert-base-uncased; gpt2: of GPT-Neo, roberta: of RoBERTa and BART (encoder=language_model)",
-        *("bert", "gpt2", "roberta"),
+        "App. E.2.2: of bert-base-uncased; gpt2: of GPT-Neo, roberta: of RoBERTa and BART (encoder=language_model); "
+        "any other: the model of encoder=hf",
     ),
     "attribute": choice("any", "Sec. 5: mentions an identity; black: as WILDS trains Group DRO", "any", "black"),
 }
@@ -129,10 +129,10 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     y = shares(path, raw["toxicity"]).astype(np.int64)
     identities = raw[IDENTITIES].replace("", "0")  # as WILDS reads them: an empty one is not mentioned
     mentioned = np.stack([shares(path, identities[name]) for name in IDENTITIES], axis=1)
-    for name in SPLITS:
-        if not mentioned[split == name].any():
+    for part in SPLITS:
+        if not mentioned[split == part].any():
             raise InputError(
-                f"{path}: no comment of the split {name} mentions an identity, so that it has no groups. {REMEDY}"
+                f"{path}: no comment of the split {part} mentions an identity, so that it has no groups. {REMEDY}"
             )
     a = mentioned.any(axis=1) if settings["attribute"] == "any" else mentioned[:, IDENTITIES.index("black")]
     table = pd.DataFrame({"split": split, "y": y, "a": a.astype(np.int64), "original": np.arange(len(raw))})

@@ -9,7 +9,7 @@ from typing import Any
 from despur.orchestration import artifact_files, experiments, matrix
 from despur.specs.paths import ResultPath, data_root
 from despur.specs.stages import PARTS, STAGES
-from despur.storage import raw_files, weight_files
+from despur.storage import hub, raw_files, weight_files
 from despur.storage.digest import declarations_digest, script_digest
 from despur.storage.reading import InputError
 
@@ -44,7 +44,7 @@ def list_missing(result: ResultPath) -> Iterator[str]:
         for file in weight_files.list_missing(encoder):
             told = f"{file} is not there, from which the encoder {encoder.base_name} starts"
             remedy = "or set DESPUR_WEIGHTS_ROOT to the folder that holds it"
-            if not raw_files.is_downloaded(encoder.base_name, "encoders"):
+            if not hub.is_downloaded(encoder):
                 raise InputError(f"{told} ({result.folder}): put it there, {remedy}")
             yield f"{told}: the job that needs it downloads it. Without a network, put it there, {remedy}"
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from despur.storage.hub import load_hub_tokenizer
 from despur.storage.pretrained import BERT, HUB, fetch, remedy
 from despur.storage.store import Array, InputError, Lazy
 
@@ -51,7 +52,10 @@ VOCABULARIES = {
 
 
 def load_tokenizer(vocabulary: str) -> Any:
-    """A tokenizer of transformers. Raises InputError for files that are missing or hold something else."""
+    """A tokenizer of transformers: one of :data:`VOCABULARIES`, or that of a model in ``hf/``. Raises InputError for
+    files that are missing or hold something else."""
+    if vocabulary not in VOCABULARIES:
+        return load_hub_tokenizer(vocabulary)
     import transformers
 
     tokenizer_files = VOCABULARIES[vocabulary]
@@ -68,7 +72,8 @@ def load_tokenizer(vocabulary: str) -> Any:
 def tokenize(texts: list[str], length: int, vocabulary: str = "bert") -> Lazy:
     """Tokens, int32 (N,length): cut at ``length``, short texts filled with the vocabulary's padding. Raises InputError
     without its files."""
-    tokenizer, padding = load_tokenizer(vocabulary), VOCABULARIES[vocabulary].padding
+    tokenizer = load_tokenizer(vocabulary)
+    padding = VOCABULARIES[vocabulary].padding if vocabulary in VOCABULARIES else -1
 
     def make(rows: slice) -> Array:
         numbers = tokenizer(texts[rows], truncation=True, max_length=length)["input_ids"]

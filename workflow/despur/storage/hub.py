@@ -1,0 +1,63 @@
+"""Models of the Hugging Face hub by one word, which is also their folder below DESPUR_WEIGHTS_ROOT: ``OWNER--NAME`` for
+OWNER/NAME, and ``OWNER--NAME--COMMIT`` for its files at a commit (40 hexadecimal digits). Only those of a commit are
+downloaded; others lie there already."""
+
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from despur.specs.declarations import read_declarations
+from despur.specs.settings import spell
+from despur.specs.spec import Spec
+from despur.storage.pretrained import HUB, fetch, remedy, weights_root
+from despur.storage.reading import InputError
+
+TOKENIZER = ("config.json", "tokenizer_config.json", "tokenizer.json")  # what transformers' save_pretrained writes
+
+
+def split_commit(model: str) -> tuple[str, str]:
+    """The name of a model, and the commit that it ends with, if it does."""
+    found = re.fullmatch(r"(.+)--([0-9a-f]{40})", model)
+    return (found[1], found[2]) if found else (model, "")
+
+
+def address(model: str) -> str:
+    """The folder of a model's files on the hub."""
+    name, commit = split_commit(model)
+    return f"{HUB}{name.replace('--', '/')}/resolve/{commit or 'main'}/"
+
+
+def find_hub_file(names: Sequence[str], model: str) -> Path:
+    """The first of these files that lies below ``weights_root``; else the last one, downloaded if ``model`` ends with a
+    commit.
+
+    Raises InputError for files that are missing and not downloaded."""
+    if split_commit(model)[1] or any((weights_root() / name).exists() for name in names):
+        return fetch(names, address(model))
+    path = weights_root() / names[-1]
+    raise InputError(
+        f"{path} is not there. {remedy(path, address(model))}; or add the commit of the hub to download to the name of "
+        f"the model: {model}--COMMIT"
+    )
+
+
+def is_downloaded(encoder: Spec) -> bool:
+    """Whether missing weights of an encoder come by themselves: DOWNLOADED of its file is true, or the pattern of a
+    setting that it has (``model=*--[0-9a-f]``)."""
+    stated = read_declarations("encoders", encoder.base_name).get("DOWNLOADED", False)
+    chosen = (f"{key}={spell(value)}" for key, value in encoder.settings.items())
+    return stated is True or any(fnmatchcase(text, str(stated)) for text in chosen)
+
+
+def load_hub_tokenizer(model: str) -> Any:
+    """The tokenizer of a model, from ``hf/MODEL``. Raises InputError for files that are missing or hold something
+    else."""
+    from transformers import AutoTokenizer
+
+    path = [find_hub_file([f"hf/{model}/{file}"], model) for file in TOKENIZER][-1]
+    try:
+        return AutoTokenizer.from_pretrained(str(path.parent), local_files_only=True)
+    except Exception as error:  # tokenizers has errors of its own
+        raise InputError(f"{path} cannot be read ({error}). {remedy(path, address(model))}") from error
