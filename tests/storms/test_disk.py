@@ -15,8 +15,8 @@ from project import tiny_project
 from storage.test_store import made_up
 
 from despur.reporting.figures import write_figure
+from despur.storage.archives import unpack
 from despur.storage.containers import save_arrays
-from despur.storage.downloads import unpack
 from despur.storage.store import InputError, save_dataset, write_csv, write_json
 from despur.training.progress import Progress, save_checkpoint
 

@@ -29,8 +29,8 @@ from despur.datasets.sources.image_files import images
 from despur.datasets.sources.pickled_tables import read_pickled_table
 from despur.reporting import tables
 from despur.reporting.pages import scorecard_page
+from despur.storage.archives import unpack
 from despur.storage.containers import Container
-from despur.storage.downloads import unpack
 from despur.storage.store import InputError
 
 pytestmark = pytest.mark.storm

@@ -17,6 +17,8 @@ from despur.storage.addresses import ask_address, describe_address, note_address
 from despur.storage.downloads import Download, fetch_file
 from despur.storage.pretrained import weights_root
 
+KINDS = ("datasets", "encoders")  # components that state downloads
+
 
 def fetch(
     name: str | None = None, configfile: Path | None = None, yes: bool = False, check: bool = False
@@ -42,11 +44,16 @@ def list_missing(configfile: Path) -> list[str]:
 
 def find_kind(name: str) -> str:
     """``datasets`` or ``encoders``. Raises SettingError for a name of neither."""
-    components = {kind: list_components(kind) for kind in ("datasets", "encoders")}
+    components = {kind: list_components(kind) for kind in KINDS}
     for kind, names in components.items():
         if name in names:
             return kind
     raise unknown("data set or encoder", name, [*components["datasets"], *components["encoders"]])
+
+
+def find_root(kind: str) -> Path:
+    """Where the raw files of data sets lie, or the weights of encoders."""
+    return data_root() if kind == "datasets" else weights_root()
 
 
 def list_downloads(kind: str, name: str) -> list[Download]:
@@ -61,11 +68,10 @@ def check_addresses(names: Sequence[str]) -> Iterator[str]:
     """Ask each address of these data sets and encoders, or of all, for its header; a line for each answer, which is
     recorded. Nothing is downloaded."""
     answers: list[str] = []
-    every = [(find_kind(name), name) for name in names] or [
-        (kind, name) for kind in ("datasets", "encoders") for name in list_components(kind)
-    ]
+    every = [(find_kind(name), name) for name in names]
+    every = every or [(kind, name) for kind in KINDS for name in list_components(kind)]
     for kind, name in every:
-        root = data_root() if kind == "datasets" else weights_root()
+        root = find_root(kind)
         for download in list_downloads(kind, name):
             for address in download.addresses:
                 before, result = describe_address(address, root), ask_address(address)
@@ -82,7 +88,7 @@ def fetch_component(text: str, yes: bool) -> Iterator[str]:
     name = parse(text)[0]
     kind = find_kind(name)
     resolve(kind, text)  # which refuses settings that cannot be
-    root = data_root() if kind == "datasets" else weights_root()
+    root = find_root(kind)
     downloads, by_hand = list_downloads(kind, name), read_declarations(kind, name).get("BY_HAND", "")
     yield f"{read_docstring(kind, name)}\n"
     if by_hand:

@@ -1,6 +1,8 @@
 """The package as a library: data sets for torch, and training without Snakemake."""
 
+import os
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +12,11 @@ from rehearsal.raw_files import write_waterbirds
 from torch.utils.data import TensorDataset
 
 import despur
-from despur.api import collect_arrays, list_unmade, locate_data, run_program, spell_run, store_input
 from despur.datasets.sources.own_files import read_npz
+from despur.library.own_data import collect_arrays, locate_data, store_input
+from despur.library.train import list_unmade, run_program, spell_run, use_data_root
+from despur.specs.paths import data_root
+from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage.dataset_checks import build_dataset
 from despur.storage.reading import InputError
@@ -28,16 +33,14 @@ def make_split(count, seed):
 
 
 def own_splits():
-    return {
-        name: make_split(count, seed) for seed, (name, count) in enumerate({"train": 80, "val": 40, "test": 40}.items())
-    }
+    return {"train": make_split(80, 0), "val": make_split(40, 1), "test": make_split(40, 2)}
 
 
 def test_samples_are_inputs_classes_and_attributes():
     digits = despur.dataset("colored_digits", split="val")
     image, y, a = next(iter(torch.utils.data.DataLoader(digits, batch_size=4)))
     assert image.shape == (4, 3, 32, 32) and image.min() >= -1 and image.max() <= 1 and image.dtype == torch.float32
-    stored = build_dataset(despur.api.resolve("datasets", "colored_digits").points[0], digits.root)
+    stored = build_dataset(resolve("datasets", "colored_digits").points[0], digits.root)
     rows = stored.rows("val")
     assert len(digits) == len(rows) and (y == torch.from_numpy(stored.y[rows[:4]])).all()
     assert (a == torch.from_numpy(stored.a[rows[:4]])).all()
@@ -66,11 +69,7 @@ def test_data_of_ones_own_become_a_file_that_the_pipeline_reads(tmp_path):
     features, table, _ = read_npz(next((root / "bring_your_own").iterdir()))
     inputs, y, a = splits["train"].tensors
     assert np.array_equal(features[:80], inputs) and np.array_equal(table["y"][:80], y) and len(table) == 160
-    assert np.array_equal(table["a"][:80], a) and table["split"].value_counts().to_dict() == {
-        "train": 80,
-        "val": 40,
-        "test": 40,
-    }
+    assert np.array_equal(table["a"][:80], a) and np.array_equal(table["split"], np.repeat(list(splits), [80, 40, 40]))
     assert locate_data(splits, tmp_path) == (name, root)  # the same data have the same name
     assert locate_data({**splits, "test": splits["val"]}, tmp_path)[0] != name
 
@@ -83,10 +82,19 @@ def test_images_are_kept_as_bytes():
         store_input(np.where(image > 0, 0, -1.0))
 
 
-@pytest.mark.parametrize(("given", "said"), [([1], "each sample is"), ([], "each sample is")])
-def test_samples_without_an_attribute_are_refused(given, said):
-    with pytest.raises(SettingError, match=said):
-        collect_arrays({"train": [(np.zeros(2), 0) for _ in given]})
+@pytest.mark.parametrize("samples", [[(np.zeros(2), 0)], []])
+def test_samples_without_an_attribute_are_refused(samples):
+    with pytest.raises(SettingError, match="each sample is"):
+        collect_arrays({"train": samples})
+
+
+@pytest.mark.parametrize("before", [None, "elsewhere"])
+def test_the_folder_of_raw_data_is_another_one_only_meanwhile(monkeypatch, before):
+    monkeypatch.setenv("DESPUR_DATA_ROOT", before) if before else monkeypatch.delenv("DESPUR_DATA_ROOT", raising=False)
+    with pytest.raises(KeyError), use_data_root(Path("mine")):
+        assert data_root() == Path("mine")
+        raise KeyError
+    assert os.environ.get("DESPUR_DATA_ROOT") == before
 
 
 def test_names_and_seeds_are_checked_before_anything_runs(tmp_path):

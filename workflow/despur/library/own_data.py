@@ -1,0 +1,57 @@
+"""Data of one's own as the file from which the pipeline reads it (docs/your_own_data.md)."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch.utils.data
+
+from despur.library.split_dataset import SplitDataset
+from despur.specs.paths import data_root
+from despur.specs.settings import SettingError
+from despur.storage.store import Array, InputError, atomic
+
+OWN = "bring_your_own"  # the data set of a user's own files
+
+
+def locate_data(
+    data: str | SplitDataset | Mapping[str, torch.utils.data.Dataset[Any]], folder: Path
+) -> tuple[str, Path]:
+    """The name of a data set and the folder of its raw files; data of one's own is written below ``folder``."""
+    if isinstance(data, str):
+        return data, data_root()
+    if isinstance(data, SplitDataset):
+        return data.name, data.root
+    if not isinstance(data, Mapping):
+        raise SettingError(f"data is {type(data).__name__}: name a data set, or bring {{'train': ..., 'val': ...}}")
+    arrays = collect_arrays(data)
+    name = f"own_{hashlib.sha256(b''.join(array.tobytes() for array in arrays.values())).hexdigest()[:8]}"
+    root = folder / "own_data"
+    (root / OWN).mkdir(parents=True, exist_ok=True)
+    if not (file := root / OWN / f"{name}.npz").exists():
+        with atomic(file) as temporary, temporary.open("wb") as opened:
+            np.savez(opened, **arrays)  # type: ignore[arg-type]
+    return f"{OWN}+name={name}", root
+
+
+def collect_arrays(splits: Mapping[str, torch.utils.data.Dataset[Any]]) -> dict[str, Array]:
+    """The arrays of a file of one's own data (docs/your_own_data.md)."""
+    samples = [(split, *values) for split, every in splits.items() for values in every]  # type: ignore[attr-defined]
+    if not samples or any(len(sample) != 4 for sample in samples):
+        raise SettingError("each sample is (input, class, attribute); -1 is an attribute that is not known")
+    names, inputs, y, a = zip(*samples, strict=True)
+    stored = [store_input(np.asarray(each)) for each in inputs]
+    if len({each.shape for each in stored}) > 1:
+        raise InputError(f"inputs have the shapes {sorted({each.shape for each in stored})}: bring one shape")
+    return {"features": np.stack(stored), "y": np.array(y), "a": np.array(a), "split": np.array(names)}
+
+
+def store_input(given: Array) -> Array:
+    """An input as files keep it: an embedding as it is, an image as uint8 (H,W,C)."""
+    if given.ndim == 3 and given.dtype.kind == "f":
+        if given.min() < 0 or given.max() > 1:
+            raise InputError(f"an image has values from {given.min():g} to {given.max():g}: float images are in [0,1]")
+        return np.rint(given.transpose(1, 2, 0) * 255).astype(np.uint8)
+    return given
