@@ -92,7 +92,7 @@ def made(tmp_path, monkeypatch):
 
 
 def test_validation_data_choose_and_only_the_best_is_tested_with_all_seeds(made):
-    lines = list(search.search_settings("erm", "colored_digits", 5, 3, False, []))
+    lines = list(search.search_settings("erm", "colored_digits", 5, 3, "best", False, []))
     trials, winner = made
     rates = [float(parse(Path(folder).parts[-2])[1].get("learning_rate", ["0.001"])[0]) for folder in trials]
     assert len(trials) == 5 and all(folder.endswith("/s0") for folder in trials)
@@ -108,15 +108,20 @@ def test_validation_data_choose_and_only_the_best_is_tested_with_all_seeds(made)
     )
 
 
+def test_a_search_by_a_rule_keeps_what_it_selects(made):
+    list(search.search_settings("erm", "colored_digits", 2, 1, "worst_class_accuracy", True, []))
+    assert all("selections=rules" in folder for folder in made[0])
+
+
 def test_a_dry_run_shows_ranges_and_jobs_only(made):
-    lines = list(search.search_settings("erm", "colored_digits", 2, 3, True, []))
+    lines = list(search.search_settings("erm", "colored_digits", 2, 3, "best", True, []))
     assert (
         len(made) == 1
         and len(lines) == 2
         and lines[0] == "learning_rate: 0.0001 to 0.01, log scale (SubpopBench, of images and vectors)"
     )
     with pytest.raises(SettingError, match="--trials and --seeds must be 1 or more"):
-        list(search.search_settings("erm", "colored_digits", 0, 1, False, []))
+        list(search.search_settings("erm", "colored_digits", 0, 1, "best", False, []))
 
 
 def test_options_of_snakemake_stand_last():

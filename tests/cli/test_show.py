@@ -303,3 +303,31 @@ def test_a_broken_file_of_its_data_is_named():
 def test_a_run_that_is_not_made_cannot_differ():
     with pytest.raises(InputError, match=r"make it with snakemake results/runs/colored_digits/erm/s1/about\.json"):
         said(show_difference(made("erm", {None: {0: 0.25}}), Path("results/runs/colored_digits/erm/s1")))
+
+
+def test_a_selection_that_was_kept_is_shown_and_its_metric_chooses_the_point():
+    """Worst classes have the opposite order of worst groups; a method with one step has no other."""
+    numbers = {"0.1": (0.9, 0.2), "0.2": (0.5, 0.6)}  # of each learning rate: worst group, worst class
+    name = "erm+learning_rate=0.1~0.2+selections=rules"
+    rows = [
+        {"dataset": "colored_digits", "method": "erm", "learning_rate": float(point), "seed": 0, "split": split}
+        | {"selection": selection, "metric": metric, "group": "", "value": value + shift}
+        for point, values in numbers.items()
+        for split, shift in (("val", 0.0), ("test", 0.01))
+        for selection in ("best", "last", "worst_class_accuracy")
+        for metric, value in zip(("worst_group_accuracy", "worst_class_accuracy"), values, strict=True)
+    ]
+    folder = Path(f"results/runs/colored_digits/{name}/s0")
+    write_run(folder, rows)
+    for selection, first in (("best", "learning_rate=0.1"), ("worst_class_accuracy", "learning_rate=0.2")):
+        lines = [line for line in show_runs([folder], selection=selection) if isinstance(line, Row)]
+        assert next(line.values["point"] for line in lines if line.table == "points") == first
+        metric = "worst_group_accuracy" if selection == "best" else selection
+        assert lines[0].values["best_point_by"] == metric
+    with pytest.raises(InputError, match=r"selection loss, but best, last, worst_class_accuracy$"):
+        list(show_runs([folder], selection="loss"))
+    with pytest.raises(InputError, match="selections=rules"):
+        list(show_runs([made("erm", {None: {0: 0.1}})], selection="balanced_accuracy"))
+    fitted = Path("results/runs/colored_digits/dfr/s0")
+    write_run(fitted, [{**row, "method": "dfr"} for row in rows[:8] if row["selection"] != "worst_class_accuracy"])
+    list(show_runs([fitted], selection="worst_class_accuracy"))

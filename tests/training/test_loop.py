@@ -156,20 +156,20 @@ def test_the_best_score_is_kept_ties_broken_by_the_average_the_first_one_kept(tm
     evaluate = scores((0.1, 0.9), (0.3, 0.2), (0.3, 0.4), (0.3, 0.4), (0.2, 1.0), (0.3, 0.3))
     method = Scripted(steps=2, epochs=6)
     progress = trained(method, tmp_path, evaluate)
-    assert progress.best_step == 6 and progress.best_score == (0.3, 0.4)
-    assert progress.best["steps"] == 6  # the weights of then
+    assert progress.best_step == 6 and progress.scores["best"] == (0.3, 0.4)
+    assert progress.states[progress.best_step]["steps"] == 6  # the weights of then
     assert method.networks.steps == 12  # the method is left as it was at the last step
 
 
 def test_with_ties_first_the_first_of_equal_criteria_is_kept(tmp_path):
     evaluate = scores((0.1, 0.9), (0.3, 0.2), (0.3, 0.4), (0.3, 0.4), (0.2, 1.0), (0.3, 0.3))
     progress = trained(Scripted(steps=2, epochs=6, ties="first"), tmp_path, evaluate)
-    assert progress.best_step == 4 and progress.best_score == (0.3, 0.2)
+    assert progress.best_step == 4 and progress.scores["best"] == (0.3, 0.2)
 
 
 def test_a_score_of_zero_is_kept_too(tmp_path):
     progress = trained(Scripted(), tmp_path, scores((0.0, 0.1), (0.0, 0.1), (0.0, 0.0)))
-    assert progress.best_step == 4 and progress.best["steps"] == 4
+    assert progress.best_step == 4 and progress.states[progress.best_step]["steps"] == 4
 
 
 def test_patience_stops_after_that_many_looks_without_a_better_one(tmp_path):
@@ -191,7 +191,7 @@ def test_a_better_average_breaks_ties_and_renews_patience(tmp_path):
         tmp_path,
         scores((0.3, 0.1), (0.3, 0.2), (0.3, 0.3), (0.2, 0.9), (0.3, 0.2), (0.9, 0.9)),
     )
-    assert progress.step == 20 and progress.best_step == 12 and progress.best_score == (0.3, 0.3)
+    assert progress.step == 20 and progress.best_step == 12 and progress.scores["best"] == (0.3, 0.3)
 
 
 def test_patience_stops_within_an_epoch(tmp_path):
@@ -201,6 +201,40 @@ def test_patience_stops_within_an_epoch(tmp_path):
 
 def test_without_patience_training_goes_on_to_the_end(tmp_path):
     assert trained(Scripted(epochs=8), tmp_path).step == 32
+
+
+RULED = {"best": ("worst", "average"), "average": ("average",)}
+
+
+def train_ruled(method, tmp_path, evaluate, **options):
+    machine = Machine(CPU, checkpoint_seconds=0)
+    return Trainer(method, "key", evaluate, machine, tmp_path / "checkpoint.pt", RULED, **options).run()
+
+
+def test_each_selection_keeps_its_step_and_patience_follows_the_best(tmp_path):
+    evaluate = scores((0.1, 0.9), (0.3, 0.2), (0.3, 0.4), (0.2, 0.9), (0.1, 1.0))
+    progress = train_ruled(Scripted(steps=2, epochs=6, patience=2, snapshots=3), tmp_path, evaluate)
+    assert progress.steps == {"best": 6, "average": 10, "epoch=3": 6} and progress.step == 10
+    assert {step: float(state["steps"]) for step, state in progress.states.items()} == {6: 6.0, 10: 10.0}
+    assert progress.scores == {"best": (0.3, 0.4), "average": (1.0,)}
+
+
+def test_selections_are_the_same_after_an_interruption(tmp_path):
+    pairs = [(0.3, 0.2), (0.1, 0.9), (0.2, 0.9), (0.4, 0.1)]
+    whole = train_ruled(Scripted(steps=2, epochs=4), tmp_path / "whole", scores(*pairs))
+    stopped = Scripted(steps=2, epochs=4)
+    step = stopped.step
+    stopped.step = lambda batch, rng: step(batch, rng) if stopped.calls < 5 else raise_interruption()
+    with pytest.raises(Interruption):
+        train_ruled(stopped, tmp_path / "pieces", scores(*pairs))
+    resumed = train_ruled(Scripted(steps=2, epochs=4), tmp_path / "pieces", scores(*pairs[2:]))
+    assert (resumed.steps, resumed.scores, resumed.history) == (whole.steps, whole.scores, whole.history)
+    assert whole.steps == {"best": 8, "average": 4} and resumed.states.keys() == {4, 8}
+    assert all(resumed.states[step]["steps"] == step for step in (4, 8))
+
+
+def raise_interruption():
+    raise Interruption
 
 
 # bad losses
@@ -273,8 +307,15 @@ def accuracy(method):
 
 def outcome(method, progress):
     """All that must not depend on interruptions."""
-    kept = {f"best {name}": value for name, value in progress.best.items()}
-    facts = (progress.step, progress.epoch, progress.images, progress.best_step, progress.best_score, progress.history)
+    kept = {f"best {name}": value for name, value in progress.states[progress.best_step].items()}
+    facts = (
+        progress.step,
+        progress.epoch,
+        progress.images,
+        progress.best_step,
+        progress.scores["best"],
+        progress.history,
+    )
     return facts, {**method.networks.state_dict(), **kept}
 
 

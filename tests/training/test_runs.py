@@ -23,8 +23,11 @@ from despur.methods.erm import ERM
 from despur.methods.gdro import GroupDRO
 from despur.methods.jtt import JTT
 from despur.metrics.groups import worst_group_accuracy
+from despur.model import load
+from despur.specs.hyperparameters import RULES
 from despur.specs.settings import SettingError
 from despur.storage.containers import Container, save_arrays
+from despur.storage.finished_runs import read_metrics
 from despur.storage.provenance import run_from_command_line
 from despur.storage.store import InputError, load_dataset
 from despur.training import runs
@@ -492,3 +495,75 @@ def test_groups_of_another_number_of_samples_are_refused(tmp_path):
 def test_a_task_refuses_values_of_other_samples():
     with pytest.raises(ValueError, match="inferred_attribute of 3 samples, but 4 train"):
         task(np.array([0, 1, 0, 1]), np.array([0, 1, 0]))
+
+
+RULED = f"{ERM_NAME}+selections=rules"
+
+
+@pytest.fixture(scope="module")
+def ruled(root):
+    """The run of ``erm``, which also keeps what each rule selects, evaluated."""
+    where = make(root, f"runs/colored_digits/{RULED}/s0-1")
+    evaluate.evaluate(where, OPTIONS)
+    return where
+
+
+def test_rules_change_neither_training_nor_what_was_kept_without_them(erm, ruled):
+    for name in ("models", "outputs"):
+        plain, more = (Container(where.folder / f"{name}.safetensors") for where in (erm, ruled))
+        for key in plain.keys:
+            assert (plain[key] == more[key.replace(ERM_NAME, RULED)]).all()
+    plain, more = (pd.read_csv(where.folder / "history.csv").drop(columns="method") for where in (erm, ruled))
+    pd.testing.assert_frame_equal(more[more["name"].isin(plain["name"])].reset_index(drop=True), plain)
+
+
+def test_each_rule_keeps_the_step_that_its_scores_in_the_history_say_each_step_once(ruled):
+    """By pandas, from history.csv; the criterion's own rule is the best."""
+    history, models = pd.read_csv(ruled.folder / "history.csv"), Container(ruled.folder / "models.safetensors")
+    about = json.loads((ruled.folder / "about.json").read_text())["runs"]
+    ties = ["val_worst_group_accuracy", "val_average_accuracy"]
+    for run in ruled.runs():
+        own = history[history["seed"] == run.seed].pivot(index="step", columns="name", values="value")
+        ordered = {rule: own.sort_values([f"val_{rule}", *ties], ascending=False, kind="stable") for rule in RULES}
+        expected = {"best": about[run.key]["best_step"], "last": 32}
+        expected |= {rule: table.index[0] for rule, table in ordered.items()}
+        names = {"best": "best", "last": "last"} | about[run.key]["selections"]
+        assert names["worst_group_accuracy"] == "best" and set(names) == set(expected)
+        assert all(expected[name] == expected[selection] for selection, name in names.items())
+        kept = {key.removeprefix(f"{run.key}/").split("/")[0] for key in models.keys if key.startswith(run.key)}
+        assert kept == {"best", "last"} | set(names.values())
+        assert len(kept - {"best", "last"}) == len({*expected.values()} - {expected["best"], 32})
+
+
+def test_a_rule_is_digit_for_digit_the_best_step_of_a_run_with_that_criterion(root, ruled):
+    where = make(root, "runs/colored_digits/erm+batch_size=8+criterion=log_likelihood+epochs=4/s0-1")
+    evaluate.evaluate(where, OPTIONS)
+    own, ruled_rows = (read_metrics(each.folder / "metrics.csv") for each in (where, ruled))
+    shown = [
+        rows[rows["selection"] == name].drop(columns=["method", "selection"]).reset_index(drop=True)
+        for rows, name in ((own, "best"), (ruled_rows, "log_likelihood"))
+    ]
+    pd.testing.assert_frame_equal(*shown, check_exact=True)
+    weights = load(ruled.folder, selection="log_likelihood").networks.state_dict()
+    expected = load(where.folder).networks.state_dict()
+    assert all(torch.equal(value, expected[name]) for name, value in weights.items())
+
+
+def test_validation_scores_of_groups_and_classes_are_in_the_history(ruled):
+    """Those of the last step are the metrics of the last model."""
+    history, metrics = pd.read_csv(ruled.folder / "history.csv"), read_metrics(ruled.folder / "metrics.csv")
+    last = history[(history["step"] == 32) & (history["seed"] == 1)].set_index("name")["value"]
+    rows = metrics[(metrics["selection"] == "last") & (metrics["split"] == "val") & (metrics["seed"] == 1)]
+    for metric in ("accuracy", "class_average_accuracy"):
+        own = rows[(rows["metric"] == metric) & rows["value"].notna()]
+        assert len(own) > 1
+        for group, value in zip(own["group"], own["value"], strict=True):
+            assert last[f"val_{metric} {group}"] == pytest.approx(value)
+    for metric in ("worst_class_accuracy", "balanced_accuracy"):
+        assert last[f"val_{metric}"] == pytest.approx(rows[rows["metric"] == metric]["value"].item())
+
+
+def test_rules_need_scores(root):
+    for name in ("erm+criterion=last+epochs=1", "simclr+epochs=1"):
+        with pytest.raises(SettingError, match="selections=rules needs"):
+            make(root, f"runs/colored_digits/{name}+selections=rules/s0")

@@ -4,13 +4,13 @@ results/runs/DATASET/METHOD/SEEDS/metrics.csv.
     python -m despur.evaluate results/runs/colored_digits/cnc/s0-2
 
 Columns: dataset, method, the settings that the sweep varies, seed, split, selection, metric, group, value. Beside it,
-resamples.parquet holds the values of the test splits (selection best) on 200 bootstrap samples of their originals
-(metrics/resampling.py), the same for all methods, splits and draws of a data set: they say how much is the noise of
-test data."""
+resamples.parquet holds the values of the test splits (selection best, and rules) on 200 bootstrap samples of their
+originals (metrics/resampling.py), the same for all methods, splits and draws of a data set: they say how much is the
+noise of test data."""
 
 import argparse
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
@@ -126,13 +126,13 @@ def evaluate(result: ResultPath, arguments: argparse.Namespace) -> None:
     rows, resampled = [], []
     for run in result.runs():
         dataset = divide_held_out(stored(run.data.name), run)
-        named, same = identify_run(result, run), about[run.key]["best_step"] == about[run.key]["steps"]
-        for selection, measured in by_selection(dataset, run, container, models, same, known):
+        named, by_rule = identify_run(result, run), about[run.key].get("selections", {})
+        for selection, measured in by_selection(dataset, run, container, models, about[run.key], known):
             for split, (metric, group, value) in measured:
                 values = np.atleast_1d(value)
                 row = named | {"split": split, "selection": selection, "metric": metric, "group": group}
                 rows.append(row | {"value": values[0]})
-                if selection == "best" and len(values) > 1:
+                if selection in ("best", *by_rule) and len(values) > 1:
                     resampled.append(row | {str(i): v for i, v in enumerate(values[1:].astype(np.float32))})
     write_csv(result.folder / "metrics.csv", pd.DataFrame(rows))
     table = pd.DataFrame(resampled)
@@ -143,23 +143,26 @@ def evaluate(result: ResultPath, arguments: argparse.Namespace) -> None:
 
 
 def by_selection(
-    dataset: Dataset, run: Run, container: Container, models: Container, same: bool, known: Known
+    dataset: Dataset, run: Run, container: Container, models: Container, about: Mapping[str, Any], known: Known
 ) -> Iterator[tuple[str, list[tuple[str, Row]]]]:
-    """What is measured of a run under each selection; once, where best and last are the ``same`` step."""
-    done: dict[str, list[tuple[str, Row]]] = {}
-    for selection in selections(container, run):
-        if selection == "last" and same:
-            done["last"] = done["best"]
-        else:
-            outputs = container.load_arrays(f"{run.key}/{selection}")
-            if (head := f"{run.key}/{selection}/head.weight") in models.keys:
+    """What is measured of a run under each selection; once, where several are one step. ``about``: what about.json
+    says of the run."""
+    by_rule, done = about.get("selections", {}), {}
+    names = {selection: selection for selection in selections(container, run) if selection not in by_rule} | by_rule
+    if about["best_step"] == about["steps"]:
+        names["last"] = "best"
+    for selection, name in names.items():
+        if name not in done:
+            outputs = container.load_arrays(f"{run.key}/{name}")
+            if (head := f"{run.key}/{name}/head.weight") in models.keys:
                 outputs["head"] = models[head]
-            done[selection] = evaluate_run(dataset, run, outputs, RESAMPLES if selection == "best" else 0, known)
-        yield selection, done[selection]
+            resamples = RESAMPLES if name in ("best", *by_rule.values()) else 0
+            done[name] = evaluate_run(dataset, run, outputs, resamples, known)
+        yield selection, done[name]
 
 
 def selections(container: Container, run: Run) -> list[str]:
-    """What was kept of a run: best, last, and the epochs of which it kept a snapshot."""
+    """What was kept of a run: best, last, rules, and the epochs of which it kept a snapshot."""
     kept = {key.removeprefix(f"{run.key}/").split("/")[0] for key in container.keys if key.startswith(f"{run.key}/")}
     return sorted(kept - {"diagnostics"}, key=lambda name: (name.partition("=")[0], int(name.partition("=")[2] or 0)))
 

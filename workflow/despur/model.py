@@ -73,8 +73,8 @@ def load(
     """Load a model from a run folder: its first run, or the one with this seed and, in a sweep, this method point
     (``cnc+lambda=0.4``) or data point.
 
-    ``selection``: "best" on validation data, or the "last" step. Raises SettingError if the folder holds no such
-    run.
+    ``selection``: "best" on validation data, the "last" step, or what else the run kept (docs/metrics.md). Raises
+    SettingError if the folder holds no such run.
 
     >>> import despur
     >>> model = despur.load("results/runs/colored_digits/erm+epochs=1/s0")  # where despur.train has kept it
@@ -97,11 +97,13 @@ def load(
 
 def model_of(result: ResultPath, run: Run, selection: str = "best") -> Model:
     """The model of one run of a folder."""
-    about = read_json(result.folder / "about.json")["data"][run.data.name]
+    said = read_json(result.folder / "about.json")
+    about, by_rule = said["data"][run.data.name], said["runs"][run.key].get("selections", {})
     networks = load_method_class(run.spec.base_name).build_networks(
         without_pretrained(run.spec), tuple(about["shape"]), len(about["classes"])
     )
-    weights = Container(result.folder / "models.safetensors").load_arrays(f"{run.key}/{selection}")
+    key = f"{run.key}/{by_rule.get(selection, selection)}"
+    weights = Container(result.folder / "models.safetensors").load_arrays(key)
     own = {name: torch.from_numpy(weights[name]) for name in networks.state_dict()}
     networks.load_state_dict(own)
     if "stage1_selection" in run.spec.settings:  # its inputs are that model's representations

@@ -22,6 +22,7 @@ from despur.cli import (
     summary,
     unused,
 )
+from despur.specs.hyperparameters import RULES
 
 
 def read_path(text: str) -> Path:
@@ -32,6 +33,11 @@ def read_path(text: str) -> Path:
 
 
 PATH: dict[str, Any] = {"type": read_path}
+SELECTION: dict[str, Any] = {
+    "default": "best",
+    "metavar": "RULE",
+    "help": "which steps' models: best; of runs with the setting selections=rules also " + ", ".join(RULES),
+}
 COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the work, and its arguments
     "run": (
         run.run_method,
@@ -54,6 +60,7 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
         {
             "method": {"help": "with settings to keep, if you like: erm+encoder=convnet", "completes": "methods"},
             "data": {"help": "a data set, such as scene_digits+draw=1", "completes": "datasets"},
+            "--selection": SELECTION,
             "--trials": {"type": int, "default": 16, "help": "points that are tried; the first has the defaults"},
             "--seeds": {"type": int, "default": 3, "help": "how often the best point is trained; default: 3"},
             "--dry-run": {"action": "store_true", "help": "only list the points and the jobs"},
@@ -72,6 +79,7 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
         {
             "paths": PATH | {"nargs": "+", "help": "folders of finished runs, or files in them; all seeds together"},
             "--groups": {"action": "store_true", "help": "also each group; of a sweep, every metric of each point"},
+            "--selection": SELECTION,
         },
     ),
     "explore": (

@@ -1,10 +1,11 @@
 """The metrics of finished runs, as the commands ``show`` and ``diff`` print them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from despur.specs.hyperparameters import RULES
 from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError, spell
 from despur.storage.finished_runs import read_history, read_metrics
@@ -23,6 +24,7 @@ class Roles:
     selecting: str = "val"
     headline: str = "test"  # whose metrics stand in tables
     metric: str = "worst_group_accuracy"
+    selection: str = "best"  # which steps' models are shown, beside the last
 
     @property
     def splits(self) -> dict[str, str]:
@@ -33,17 +35,21 @@ class Roles:
     def heads(self) -> dict[str, str]:
         """The words of each column that is shown."""
         return {
-            column: f"{split}, {'last' if column == 'last' else 'best'} step" for column, split in self.splits.items()
+            column: f"{split}, {'last' if column == 'last' else self.selection} step"
+            for column, split in self.splits.items()
         }
 
 
-def find_roles(path: Path) -> Roles:
-    """What the splits of a result's data are for."""
+def find_roles(path: Path, selection: str = "best") -> Roles:
+    """What the splits of a result's data are for. With a rule as the selection, its metric selects a setting, too,
+    where it is one."""
     file = locate_result(path).data.folder / "about.json"
     abouts = read_json(file) if file.exists() else {}
     about: dict[str, str] = next((about for about in abouts.values() if "headline" in about), {})
     names = {"selecting": "select", "headline": "headline", "metric": "selection"}
-    return Roles(**{field: about[name] for field, name in names.items() if name in about})
+    roles = Roles(**{field: about[name] for field, name in names.items() if name in about})
+    own = {"metric": selection} if selection.endswith("accuracy") else {}
+    return replace(roles, selection=selection, **own)
 
 
 def find_criteria(path: Path) -> set[str]:
@@ -79,14 +85,21 @@ def load_points(path: Path) -> "pd.DataFrame":
     return table.assign(point=points)
 
 
-def load_shown(path: Path) -> "pd.DataFrame":
+def load_shown(path: Path, selection: str = "best") -> "pd.DataFrame":
     """The rows that are shown; the column ``shown`` says in which column: ``validation`` (the split that selects, best
-    step), ``best`` and ``last`` (the headline split)."""
+    step), ``best`` and ``last`` (the headline split). ``selection``: of the steps that are called best. Raises
+    InputError where a run did not keep it; a method that has one step has no other."""
     import pandas as pd
 
     table, roles = load_points(path), find_roles(path)
+    kept = list(table["selection"].unique())
+    if selection != "best" and "selections" not in locate_result(path).sweep.points[0].settings:
+        selection = "best"
+    elif selection not in kept:
+        remedy = "; run it with the setting selections=rules" if selection in RULES else ""
+        raise InputError(f"{path} has not kept the selection {selection}, but {', '.join(kept)}{remedy}")
     parts = [
-        table[(table["split"] == split) & (table["selection"] == ("last" if column == "last" else "best"))]
+        table[(table["split"] == split) & (table["selection"] == ("last" if column == "last" else selection))]
         for column, split in roles.splits.items()
     ]
     return pd.concat([part.assign(shown=column) for part, column in zip(parts, roles.splits, strict=True)])

@@ -11,6 +11,7 @@ from despur.cli.run import make_metrics, require_checkout, spell_folders, use_fi
 from despur.cli.show import rank_points, show_runs
 from despur.compute.randomness import derive_generator
 from despur.specs.declarations import read_declarations
+from despur.specs.hyperparameters import RULES
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
 from despur.specs.settings import SearchRange, SettingError, spell
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
 
 
 def search_settings(
-    method: str, data: str, trials: int, seeds: int, dry_run: bool, options: Sequence[str]
+    method: str, data: str, trials: int, seeds: int, selection: str, dry_run: bool, options: Sequence[str]
 ) -> Iterator[str]:
     """search settings of a method on a data set: draw points from its declared ranges, train each with one seed and the
     best on validation data with all seeds"""
     if trials < 1 or seeds < 1:
         raise SettingError("--trials and --seeds must be 1 or more")
+    if selection in RULES and "selections" not in parse(method)[1]:
+        method += "+selections=rules"
     points = draw_points(method, trials)
     folders = list(dict.fromkeys(spell_folders(method, data, point, "1")[0] for point in points))
     yield from describe_ranges(method)
@@ -33,13 +36,14 @@ def search_settings(
     make_metrics(folders, [*options, *(["--dry-run"] if dry_run else [])])
     if dry_run:
         return
-    ranked = [*rank_points(load_points(folders), find_roles(Path(folders[0])), ("validation",))]
+    roles = find_roles(Path(folders[0]), selection)
+    ranked = [*rank_points(load_points(folders, selection), roles, ("validation",))]
     yield from ranked
     best = next(line.values["point"] for line in ranked if isinstance(line, Row))
     winner = [folder for chunk in spell_folders(best, data, [], str(seeds)) for folder in use_finished(chunk)]
     make_metrics(winner, options)
     yield f"\nthe best of {len(folders)} points, with {seeds} seeds:"
-    yield from show_runs([Path(folder) for folder in winner])
+    yield from show_runs([Path(folder) for folder in winner], selection=selection)
 
 
 def list_ranges(method: str) -> dict[str, SearchRange]:
@@ -78,8 +82,10 @@ def draw_value(key: str, search: SearchRange, trial: int) -> str:
     return spell(float(f"{value:.3g}"))
 
 
-def load_points(folders: Sequence[str]) -> "pd.DataFrame":
+def load_points(folders: Sequence[str], selection: str) -> "pd.DataFrame":
     """The shown rows of all trials; the column ``point`` has the name of the method with its settings."""
     import pandas as pd
 
-    return pd.concat([load_shown(Path(folder)).assign(point=locate_result(folder).name) for folder in folders])
+    return pd.concat(
+        [load_shown(Path(folder), selection).assign(point=locate_result(folder).name) for folder in folders]
+    )

@@ -17,41 +17,41 @@ LONG = ["point", "seed", "metric", "group", "shown", "value"]  # columns that al
 RANKED = "average_accuracy"  # shown of each point of a sweep, beside the metric that selects
 
 
-def show_runs(paths: Sequence[Path], groups: bool = False) -> Iterator[str]:
+def show_runs(paths: Sequence[Path], groups: bool = False, selection: str = "best") -> Iterator[str]:
     """what finished runs measured, on the split that selects and on the one that tables show: each metric; of a sweep
     each point, the best on validation data first"""
     seeds_of_run: dict[Path, list[Path]] = {}
     for path in paths:
         seeds_of_run.setdefault(locate_result(path).folder.parent, []).append(path)
     for run, folders in seeds_of_run.items():
-        for line in show_seeds(folders, groups):
+        for line in show_seeds(folders, groups, selection):
             if isinstance(line, Row):
                 line.values["run"] = str(run)
             yield line
     if len(seeds_of_run) > 1 and len({folder.parent for folder in seeds_of_run}) == 1:
-        yield from rank_methods(seeds_of_run)
+        yield from rank_methods(seeds_of_run, selection)
 
 
-def rank_methods(seeds_of_run: Mapping[Path, Sequence[Path]]) -> Iterator[str]:
+def rank_methods(seeds_of_run: Mapping[Path, Sequence[Path]], selection: str) -> Iterator[str]:
     """A line for each method, or point of one, on the same data, by the metric that selects for the first of them."""
     import pandas as pd
 
     tables = []
     for folder, paths in seeds_of_run.items():
-        table = pd.concat([load_shown(path) for path in paths])[LONG]
+        table = pd.concat([load_shown(path, selection) for path in paths])[LONG]
         name = table["point"].map(lambda point, method=folder.name: " ".join([method, point]).strip())
         tables.append(table.assign(point=name).drop_duplicates([key for key in LONG if key != "value"]))
-    yield from rank_points(pd.concat(tables), find_roles(next(iter(seeds_of_run.values()))[0]))
+    yield from rank_points(pd.concat(tables), find_roles(next(iter(seeds_of_run.values()))[0], selection))
 
 
-def show_seeds(paths: Sequence[Path], groups: bool) -> Iterator[str]:
+def show_seeds(paths: Sequence[Path], groups: bool, selection: str) -> Iterator[str]:
     """One method on one data set, from the folders of some seeds."""
     import pandas as pd
 
-    table, roles = pd.concat([load_shown(path) for path in paths]), find_roles(paths[0])
+    table, roles = pd.concat([load_shown(path, selection) for path in paths]), find_roles(paths[0], selection)
     table = table.drop_duplicates([name for name in table if name != "value"])  # s0 and s0-2 may both be there
     folders, seeds = [str(locate_result(path).folder) for path in paths], format_seeds(table["seed"].unique())
-    criteria = sorted(set().union(*map(find_criteria, paths)))
+    criteria = [selection] if selection != "best" else sorted(set().union(*map(find_criteria, paths)))
     chosen = "the last" if criteria == ["last"] else f"by {', '.join(criteria)} of the split {roles.selecting}"
     text = f"{', '.join(folders)}: {seeds}; mean (std) over seeds, shares from 0 to 1. Best step: {chosen}"
     yield Row(text, "runs", folders=folders, splits=roles.splits, best_step_by=criteria, best_point_by=roles.metric)

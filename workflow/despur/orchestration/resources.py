@@ -12,6 +12,7 @@ from typing import Any
 
 from despur.metrics import RESAMPLES
 from despur.orchestration.experiments import REFERENCE
+from despur.specs.hyperparameters import RULES
 from despur.specs.names import parse
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError
@@ -139,7 +140,9 @@ def estimate_megabytes(result: ResultPath) -> float:
         return 0.0
     size = find_estimate("encoders", find_encoder(result.sweep.points[0]))
     kept = 2 + max(
-        p.settings["epochs"] // each if (each := p.settings.get("snapshots", 0)) else 0 for p in result.sweep.points
+        (p.settings["epochs"] // each if (each := p.settings.get("snapshots", 0)) else 0)
+        + (len(RULES) if p.settings.get("selections") == "rules" else 0)
+        for p in result.sweep.points
     )
     return count_runs(result) * kept * (4 * size["parameters"] + 2 * size["dim"] * data["samples"] / 1e6)
 

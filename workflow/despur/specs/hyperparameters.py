@@ -85,12 +85,19 @@ def adam(
     }
 
 
+RULES = (  # by which a step can be the best; all but the first read no attribute
+    "worst_group_accuracy",
+    "average_accuracy",
+    "log_likelihood",  # minus the loss
+    "worst_class_accuracy",
+    "balanced_accuracy",
+)
+
+
 def criterion(default: str, source: str) -> Setting:
     """What decides which step is best, and when patience is over."""
-    words = ("worst_group_accuracy", "average_accuracy", "log_likelihood", "last")
-    return choice(
-        default, f"{source}: which step is best, and when patience is over; last: the last step counts", *words
-    )
+    told = f"{source}: which step is best, and when patience is over; last: the last step counts"
+    return choice(default, told, *RULES, "last")
 
 
 def _training(
@@ -126,6 +133,13 @@ def _training(
         ),
         "snapshots": int_(
             0, "every so many epochs the model is kept and evaluated too, as selection epoch=n; 0: never", at_least=0
+        ),
+        "selections": choice(
+            "criterion",
+            "which steps' models are kept and evaluated: the best by the criterion, and the last; rules: also the best "
+            "by each rule that a criterion can be, as the selection of its name",
+            "criterion",
+            "rules",
         ),
         "criterion": criterion("worst_group_accuracy", "of validation data"),
         "ties": choice(

@@ -1,6 +1,5 @@
 """Runs of methods that are fitted at once, without gradients."""
 
-import copy
 import math
 import time
 from pathlib import Path
@@ -28,9 +27,8 @@ def fit_once(method: FittedMethod, key: str, score: Score, machine: Machine, che
     if not math.isfinite(loss):
         raise TrainingError(f"{key}: mean loss is {loss} after the fit; settings {dict(method.settings)}")
     scores = score(method)
-    best = copy.deepcopy(method.networks.state_dict())
-    progress = Progress(epoch=1, step=1, images=len(method.task), best=best, best_step=1, finished=True)
-    progress.best_score = tuple(scores.values()) or (1.0,)
+    progress = Progress(epoch=1, step=1, images=len(method.task), finished=True)
+    progress.keep("best", method)
     progress.add_scores({"loss": loss, **scores})
     progress.seconds = time.perf_counter() - started
     save_checkpoint(checkpoint, method, progress)

@@ -4,11 +4,10 @@ All randomness of a step is derived from (run, seed, step), so a resumed run dra
 The state that a checkpoint keeps is a :class:`Progress`, here ``p``.
 """
 
-import copy
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +20,24 @@ from despur.training.progress import Progress, Score, TrainingError, load_checkp
 
 
 class Trainer:
-    """Trains one run of a method. ``score`` scores it on validation data: its first value decides which step is best.
-    Among equal steps, its other values decide, or with the setting ``ties=first`` the first step is best.
+    """Trains one run of a method. ``score`` scores it on validation data. ``compared``: the names of the scores that
+    decide which step each selection has, by default of ``best`` all. The first one decides; among equal steps the
+    others do, or with the setting ``ties=first`` the first step is the best.
 
     Scalars that a step returns are averaged into the history, over the steps that return them. Arrays are kept from
     each epoch's last step (diagnostics)."""
 
-    def __init__(self, method: GradientMethod, key: str, score: Score, machine: Machine, checkpoint: Path) -> None:
+    def __init__(
+        self,
+        method: GradientMethod,
+        key: str,
+        score: Score,
+        machine: Machine,
+        checkpoint: Path,
+        compared: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         self.method, self.key, self.score, self.machine, self.checkpoint = method, key, score, machine, checkpoint
+        self.compared = compared or {"best": ()}
         self.compiled = compiling.compile_steps(method, machine.compile, key)
         self.progress = load_checkpoint(checkpoint, method, machine.device, key)
         self.epochs_per_step = 0.0  # set by each epoch
@@ -87,7 +96,7 @@ class Trainer:
         if p.steps_since_eval and (not settings["evaluations"] or p.epoch == settings["epochs"]):
             self.evaluate()
         if settings["snapshots"] and p.epoch % settings["snapshots"] == 0:
-            p.snapshots[f"epoch={p.epoch}"] = copy.deepcopy(self.method.networks.state_dict())
+            p.keep(f"epoch={p.epoch}", self.method)
 
     @property
     def epoch(self) -> float:
@@ -128,8 +137,8 @@ class Trainer:
         return means
 
     def evaluate(self) -> None:
-        """Evaluate on validation data, and keep the networks if they are the best so far. Training is finished after
-        ``patience`` evaluations without an improvement.
+        """Evaluate on validation data, and keep the networks for each selection of which they are the best so far.
+        Training is finished after ``patience`` evaluations without an improvement of ``best``.
 
         Where nothing can be scored (no labels), the latest step is the best.
         """
@@ -141,16 +150,14 @@ class Trainer:
         p.add_scores({**means, **scores})
         p.totals, p.counts, p.steps_since_eval = {}, {}, 0
         self.report(means["loss"], scores)
-        score = tuple(scores.values()) or (float(p.step),)
         if scores:
-            self.method.on_validation_end(score[0])
-        compared = 1 if self.method.settings["ties"] == "first" else len(score)
-        improved = score[:compared] > p.best_score[:compared]
-        p.evals_without_improvement = 0 if improved else p.evals_without_improvement + 1
+            self.method.on_validation_end(next(iter(scores.values())))
+        compared = 1 if self.method.settings["ties"] == "first" else None
+        for selection, names in self.compared.items():
+            score = tuple(scores[name] for name in names or scores) or (float(p.step),)
+            p.improve(selection, score, compared, self.method)
+        p.evals_without_improvement = 0 if p.best_step == p.step else p.evals_without_improvement + 1
         p.finished = 0 < self.method.settings["patience"] <= p.evals_without_improvement
-        if improved:
-            p.best_score, p.best_step = score, p.step
-            p.best = copy.deepcopy(self.method.networks.state_dict())
 
     def report(self, loss: float, scores: dict[str, float]) -> None:
         """Print a line of progress: on a terminal over the last one, at most every five seconds; in a log, at most one

@@ -1,5 +1,6 @@
 """The state of a run in training, and its checkpoint."""
 
+import copy
 import math
 import struct
 import sys
@@ -35,9 +36,9 @@ class Progress:
     step_in_epoch: int = 0
     images: int = 0  # views that steps have used
     seconds: float = 0.0
-    best: State = field(default_factory=dict)  # the networks at the best step
-    best_score: tuple[float, ...] = (-math.inf,)
-    best_step: int = 0
+    scores: dict[str, tuple[float, ...]] = field(default_factory=dict)  # the best so far, by selection
+    steps: dict[str, int] = field(default_factory=dict)  # of each selection (best, average_accuracy, epoch=5)
+    states: dict[int, State] = field(default_factory=dict)  # the networks at these steps
     evals_without_improvement: int = 0
     finished: bool = False
     totals: State = field(default_factory=dict)  # of each scalar loss since the last evaluation
@@ -46,7 +47,24 @@ class Progress:
     diagnostics: dict[str, list[torch.Tensor]] = field(default_factory=dict)  # arrays of each epoch's last step
     steps_since_eval: int = 0
     history: list[dict[str, Any]] = field(default_factory=list)
-    snapshots: dict[str, State] = field(default_factory=dict)
+
+    @property
+    def best_step(self) -> int:
+        return self.steps.get("best", 0)
+
+    def keep(self, selection: str, method: Method) -> None:
+        """Keep the networks of the present step as those of a selection; drop networks that none has any more."""
+        self.steps[selection] = self.step
+        if self.step not in self.states:
+            self.states[self.step] = copy.deepcopy(method.networks.state_dict())
+        self.states = {step: state for step, state in self.states.items() if step in self.steps.values()}
+
+    def improve(self, selection: str, score: tuple[float, ...], compared: int | None, method: Method) -> None:
+        """Keep the present step as that of a selection if its score is better than the best so far; ``compared``: how
+        many of its values decide (None: all)."""
+        if score[:compared] > self.scores.get(selection, (-math.inf,))[:compared]:
+            self.scores[selection] = score
+            self.keep(selection, method)
 
     def add_scores(self, values: dict[str, float]) -> None:
         """Add values of the present step to the history."""

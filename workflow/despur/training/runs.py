@@ -18,6 +18,7 @@ from despur.compute.machine import Machine, device_name, set_up_machine
 from despur.compute.randomness import derive_generator, derive_seed
 from despur.methods.base import GradientMethod, Method
 from despur.methods.families.fitted import FittedMethod
+from despur.specs.hyperparameters import RULES
 from despur.specs.paths import ResultPath, Run
 from despur.specs.settings import SettingError
 from despur.storage.containers import save_arrays
@@ -75,23 +76,29 @@ class RunJob:
         """Train or fit a method. One that needs neither has made no step."""
         checkpoint = self.checkpoints / f"{derive_seed(run.key)},s{run.seed}.pt"
         if isinstance(method, GradientMethod):
-            score = Evaluator(dataset, self.machine, key, method.settings.get("criterion", "objective"))
-            return Trainer(method, key, score, self.machine, checkpoint).run()
+            rules = RULES if method.settings["selections"] == "rules" else ()
+            score = Evaluator(dataset, self.machine, key, method.settings.get("criterion", "objective"), rules)
+            return Trainer(method, key, score, self.machine, checkpoint, score.compared).run()
         if isinstance(method, FittedMethod):
             score = Evaluator(dataset, self.machine, key, method.settings.get("criterion", "worst_group_accuracy"))
             return fit_once(method, key, score, self.machine, checkpoint)
         return Progress(finished=True)
 
     def keep_run(self, run: Run, method: Method, progress: Progress) -> None:
-        """Keep a run's models and outputs after the step that is best on validation data and the last one, and of
-        each snapshot; its diagnostics, history and metadata."""
-        last = copy.deepcopy(method.networks.state_dict())
-        best = last if progress.best_step == progress.step else progress.best
-        kept: dict[int, Kept] = {}  # by state: where best and last are the same, they are computed once
-        for selection, state in {"best": best, "last": last, **progress.snapshots}.items():
-            if id(state) not in kept:
-                kept[id(state)] = self.finish_state(run, method, state)
-            weights, outputs, _ = kept[id(state)]
+        """Keep a run's models and outputs after the step that is best on validation data and the last one, of each
+        snapshot and rule; its diagnostics, history and metadata. A step is computed once; a rule whose step is kept
+        under another name has that one."""
+        states = progress.states | {progress.step: copy.deepcopy(method.networks.state_dict())}
+        steps = {"best": progress.best_step, "last": progress.step, **progress.steps}
+        kept: dict[int, Kept] = {}
+        names: dict[int, str] = {}  # the first selection of each step
+        for selection, step in sorted(steps.items(), key=lambda item: item[0] in RULES):
+            if step not in kept:
+                kept[step] = self.finish_state(run, method, states[step])
+            if selection in RULES and step in names:
+                continue
+            names.setdefault(step, selection)
+            weights, outputs, _ = kept[step]
             prefix = f"{run.key}/{selection}"
             self.models |= {f"{prefix}/{name}": value for name, value in weights.items()}
             self.outputs |= {f"{prefix}/{name}": value for name, value in outputs.items()}
@@ -99,7 +106,9 @@ class RunJob:
             self.outputs[f"{run.key}/diagnostics/{name}"] = torch.stack(arrays).cpu().numpy()
         history = pd.DataFrame(progress.history, columns=HISTORY)
         self.history.append(history.assign(dataset=run.data.name, method=run.spec.name, seed=run.seed))
-        self.about[run.key] = self.describe_run(method, progress, progress.seconds + kept[id(best)][2])
+        self.about[run.key] = self.describe_run(method, progress, progress.seconds + kept[progress.best_step][2])
+        if by_rule := {rule: names[steps[rule]] for rule in RULES if rule in steps}:
+            self.about[run.key]["selections"] = by_rule
         self.data[run.data.name] = {**self.inputs.load_dataset(run).about, "shape": method.task.batcher.shape}
 
     def describe_run(self, method: Method, progress: Progress, seconds: float) -> dict[str, Any]:

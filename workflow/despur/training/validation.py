@@ -1,6 +1,7 @@
 """Validation scores, which decide which step of a run is best."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -11,21 +12,36 @@ from despur.compute.machine import Machine
 from despur.compute.randomness import derive_generator
 from despur.compute.task import encode, head_of, predict, represent
 from despur.methods.base import GradientMethod, Method
-from despur.metrics.groups import worst_group_accuracy
+from despur.metrics.groups import group_accuracies, worst_group_accuracy
+from despur.specs.hyperparameters import RULES
 from despur.specs.settings import SettingError
 from despur.storage.store import Array, Dataset
 
+TIES = ("val_worst_group_accuracy", "val_average_accuracy")  # of equal steps
+
 
 class Evaluator:
-    """Scores a method on the validation split: the criterion first, then the scores that break ties.
+    """Scores a method on the validation split: the criterion first, then the scores that break ties; with ``rules``,
+    then these, and the accuracy of each group and class.
 
     The criterion ``objective`` is minus the loss that the method minimizes. There are no scores for a method without a
-    head, or with the criterion ``last``."""
+    head, or with the criterion ``last``; nor can it have rules (SettingError)."""
 
-    def __init__(self, dataset: Dataset, machine: Machine, key: str, criterion: str = "worst_group_accuracy") -> None:
-        self.criterion = f"val_{criterion}"
+    def __init__(
+        self,
+        dataset: Dataset,
+        machine: Machine,
+        key: str,
+        criterion: str = "worst_group_accuracy",
+        rules: Sequence[str] = (),
+    ) -> None:
+        self.criterion, self.rules = f"val_{criterion}", rules
+        if rules and criterion not in RULES:
+            words = ", ".join(RULES)
+            raise SettingError(f"{key}: selections=rules needs a criterion that scores steps: set criterion to {words}")
         rows = dataset.rows(dataset.about["select"])
         assert dataset.groups is not None
+        self.names = dataset.about["groups"], dataset.about["classes"]
         self.y, self.groups, self.key = dataset.y[rows], dataset.groups[rows], key
         self.a = dataset.a[rows]
         self.batcher = present(dataset, rows, dataset.about.get("test_crop", "centre"), machine.device)
@@ -33,6 +49,8 @@ class Evaluator:
     def __call__(self, method: Method) -> dict[str, float]:
         """Scores by name. Raises SettingError if the data set has no validation split."""
         head = head_of(method.networks)
+        if head is None and self.rules:
+            raise SettingError(f"{self.key}: selections=rules needs a method that predicts classes, as criteria do")
         if head is None or self.criterion == "val_last":
             return {}
         if not len(self.y):
@@ -40,14 +58,25 @@ class Evaluator:
         if self.criterion == "val_objective":
             return {self.criterion: -self.mean_objective(method)}
         logits = predict(head, represent(method.networks["encoder"], self.batcher, derive_generator(self.key, -3)))
-        correct = logits.argmax(axis=1) == self.y
-        scores = {
-            "val_worst_group_accuracy": float(worst_group_accuracy(correct, self.groups)),
-            "val_average_accuracy": float(correct.mean()),
-        }
-        if self.criterion == "val_log_likelihood":
-            scores[self.criterion] = log_likelihood(logits, self.y)
-        return {self.criterion: scores[self.criterion], **scores}
+        shown = dict.fromkeys([self.criterion, *TIES, *(f"val_{rule}" for rule in self.rules)])
+        scores = {name: score_rule(name.removeprefix("val_"), logits, self.y, self.groups) for name in shown}
+        return scores | (self.score_parts(logits) if self.rules else {})
+
+    @property
+    def compared(self) -> dict[str, tuple[str, ...]]:
+        """The scores that decide which step each selection has: nothing but ``best`` without rules, all of its."""
+        if not self.rules:
+            return {"best": ()}
+        return {"best": (self.criterion, *TIES), **{rule: (f"val_{rule}", *TIES) for rule in self.rules}}
+
+    def score_parts(self, logits: Array) -> dict[str, float]:
+        """Accuracies of groups and of classes that have samples."""
+        correct, parts = logits.argmax(axis=1) == self.y, dict[str, float]()
+        members = self.groups, self.y[:, None] == np.arange(len(self.names[1]))
+        for metric, names, member in zip(("accuracy", "class_average_accuracy"), self.names, members, strict=True):
+            values = zip(names, group_accuracies(correct, member), strict=True)
+            parts |= {f"val_{metric} {name}": float(value) for name, value in values if not math.isnan(value)}
+        return parts
 
     @torch.no_grad()
     def mean_objective(self, method: Method) -> float:
@@ -61,6 +90,19 @@ class Evaluator:
         batches = np.array_split(rng.permutation(len(z)), math.ceil(len(z) / method.settings["batch_size"]))
         losses = [float(method.objective(z[rows], y[rows], a[rows])) for rows in batches]
         return float(np.average(losses, weights=[len(rows) for rows in batches]))
+
+
+def score_rule(rule: str, logits: Array, y: Array, groups: Array) -> float:
+    """The score of a rule, from logits (N,C), classes ``y`` (N,) and ``groups`` (N,G): a share, or nats."""
+    correct = logits.argmax(axis=1) == y
+    if rule == "worst_group_accuracy":
+        return float(worst_group_accuracy(correct, groups))
+    if rule == "average_accuracy":
+        return float(correct.mean())
+    if rule == "log_likelihood":
+        return log_likelihood(logits, y)
+    classes = group_accuracies(correct, y[:, None] == np.unique(y))
+    return float(classes.min() if rule == "worst_class_accuracy" else classes.mean())
 
 
 def log_likelihood(logits: Array, y: Array) -> float:

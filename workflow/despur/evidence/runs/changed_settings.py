@@ -12,12 +12,14 @@ from despur.specs.settings import spell
 from despur.specs.spec import Spec
 from despur.specs.stages import STAGES
 
+KEPT = {"snapshots", "selections"}  # settings of what a run keeps besides
+
 
 def describe_changes(artifact_run: ArtifactRun, data: str, method: str) -> str:
     """The settings, ``size=64;epochs=1``, in which a run differs from its paper folder and its data set's file.
 
     A method is compared with the point of the paper folder that has the fewest different settings.
-    ``draw``, ``snapshots`` and the paper's ``accepted_variants`` may differ."""
+    ``draw``, what is :data:`KEPT` besides and the paper's ``accepted_variants`` may differ."""
     if not artifact_run.paper or artifact_run.substitute:
         return ""
     own = [f"{key}={value}" for key, value, _ in list_changed_settings(artifact_run, data, method)]
@@ -58,7 +60,7 @@ def describe_grid(artifact_run: ArtifactRun, data: str, method: str) -> Grid:
     here = collect_values(list_measured_points(artifact_run))
     grid = {key: own for key, own in collect_values(list_stated_points(artifact_run)).items() if len(own) > 1}
     whole = {key for key, own in grid.items() if own <= here.get(key, set())}
-    untuned = {*grid} - whole - {"snapshots"}
+    untuned = {*grid} - whole - KEPT
     printed, own = find_printed_point(artifact_run, data, method)
     other = "" if own else ";".join(f"{key}={value}" for key, value in printed.items())
     return Grid(";".join(sorted(whole)), ";".join(sorted(untuned - {*printed} if own else untuned)), other)
@@ -124,7 +126,7 @@ def list_changed_settings(artifact_run: ArtifactRun, data: str, method: str) -> 
     stage, base = locate_result(artifact_run.folders[0]).stage, parse(data)[0]
     own, *others = [point for text in (method, *list_stated(artifact_run)) for point in _points(stage, text, base)]
     differing = [
-        [(key, own[key], other.get(key)) for key in own if own[key] != other.get(key) and key != "snapshots"]
+        [(key, own[key], other.get(key)) for key in own if own[key] != other.get(key) and key not in KEPT]
         for other in others
     ]
     return min(differing, key=len, default=[])
