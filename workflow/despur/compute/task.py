@@ -26,7 +26,8 @@ class PerSample:
 
 @dataclass
 class Stage1Outputs:
-    """Outputs of a stage-1 model: its logits of the training samples (N,C), and the weights of its head (C,D).
+    """Outputs of a stage-1 model: its logits of the training samples (N,C), the weights of its head (C,D), and its
+    ``bias`` (C,), if it has one.
 
     Of a foundation model: cosines, and the embeddings of the class prompts; ``group_prompts`` (C,A,D), those of
     prompts that name the attribute too, or None; ``length``, the root mean square length of its embeddings before
@@ -36,6 +37,7 @@ class Stage1Outputs:
     head: Array
     group_prompts: Array | None = None
     length: float = 1.0
+    bias: Array | None = None
 
 
 @dataclass

@@ -78,6 +78,7 @@ class RunInputs:
             weights["head.weight"],
             weights.get("group_prompts"),
             weights.get("length", np.ones(1)).item(),
+            weights.get("head.bias"),
         )
 
     def load_stage1_encoder(self, run: Run) -> dict[str, torch.Tensor] | None:

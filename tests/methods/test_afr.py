@@ -1,0 +1,90 @@
+"""AFR: weights, gradient descent and its minimum, on made-up embeddings and from stage 1 to metrics."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import CPU, OPTIONS, build, embedded, result, save_tiny
+from scipy.special import softmax
+
+from despur.compute.machine import Machine
+from despur.compute.task import Stage1Outputs
+from despur.evaluate import evaluate
+from despur.methods.afr import weigh_samples
+from despur.storage.containers import Container
+from despur.training.loop import Trainer
+from despur.training.runs import train_all
+
+Y = np.repeat([0, 1, 2], [20, 12, 8])
+
+
+def task():
+    """Embeddings, and a head that is right more often than not."""
+    of, rng = embedded(Y, dim=4), np.random.default_rng(3)
+    head, bias = rng.normal(size=(3, 4)).astype(np.float32), rng.normal(size=3).astype(np.float32)
+    of.stage1_outputs = Stage1Outputs(of.batcher.inputs.numpy() @ head.T + bias, head, bias=bias)
+    return of
+
+
+def descend(of, gamma, strength, steps, rate):
+    """Gradient descent in float64 with the gradient by hand: weight (C,D), bias (C,), and the last gradients."""
+    z, before, one_hot = of.batcher.inputs.numpy().astype(float), of.stage1_outputs, np.eye(3)[Y]
+    share = np.exp(-gamma * (softmax(before.logits.astype(float), axis=1) * one_hot).sum(1)) / one_hot.sum(0)[Y]
+    share /= share.sum()
+    weight, bias = before.head.astype(float), before.bias.astype(float)
+    for _ in range(steps):
+        slope = share[:, None] * (softmax(z @ weight.T + bias, axis=1) - one_hot)
+        gradients = (
+            slope.T @ z + 2 * strength * (weight - before.head),
+            slope.sum(0) + 2 * strength * (bias - before.bias),
+        )
+        weight, bias = weight - rate * gradients[0], bias - rate * gradients[1]
+    return weight, bias, gradients
+
+
+def fitted(name, tmp_path):
+    method = build(name, task())
+    Trainer(method, "key", lambda method: {}, Machine(CPU), tmp_path / "it.pt").run()
+    return [method.networks["head"].get_parameter(part).detach().numpy() for part in ("weight", "bias")]
+
+
+def test_weights_by_hand():
+    """Two samples of class 0 with p = 1/2 and 3/4, one of class 1 with p = 1/4."""
+    logits = np.log(np.array([[1.0, 1], [3, 1], [3, 1]]))
+    expected = np.array([np.exp(-1) / 2, np.exp(-1.5) / 2, np.exp(-0.5)])
+    np.testing.assert_allclose(weigh_samples(logits, np.array([0, 0, 1]), 2.0), expected / expected.sum())
+    np.testing.assert_allclose(weigh_samples(logits, np.array([0, 0, 1]), 0.0), [0.25, 0.25, 0.5])
+
+
+@pytest.mark.parametrize(("gamma", "strength"), [(14, 0.2), (1.8, 0)])
+def test_steps_are_those_of_gradient_descent_by_hand(gamma, strength, tmp_path):
+    weight, bias, _ = descend(task(), gamma, strength, 30, 0.05)
+    found = fitted(f"afr+epochs=30+gamma={gamma}+lambda={strength}+learning_rate=0.05", tmp_path)
+    np.testing.assert_allclose(found[0], weight, atol=1e-5)
+    np.testing.assert_allclose(found[1], bias, atol=1e-5)
+    assert np.abs(found[0] - task().stage1_outputs.head).max() > 1e-2
+
+
+def test_in_the_end_the_gradient_is_zero_and_a_strong_penalty_keeps_the_head_of_erm(tmp_path):
+    *_, gradients = descend(task(), 3, 0.5, 400, 0.05)
+    assert max(np.abs(gradient).max() for gradient in gradients) < 1e-6
+    weight, bias, _ = descend(task(), 3, 0.5, 400, 0.05)
+    found = fitted("afr+epochs=400+gamma=3+lambda=0.5+learning_rate=0.05", tmp_path)
+    np.testing.assert_allclose(found[0], weight, atol=1e-5)
+    np.testing.assert_allclose(found[1], bias, atol=1e-5)
+    kept = fitted("afr+epochs=20+lambda=1000+learning_rate=0.0001", tmp_path / "strong")
+    np.testing.assert_allclose(kept[0], task().stage1_outputs.head, atol=5e-3)
+
+
+def test_it_starts_from_the_head_of_stage_1_and_trains_on_held_out_samples(tmp_path):
+    save_tiny(tmp_path, held_out=300)
+    at = result(tmp_path, "runs/colored_digits/afr+epochs=2+learning_rate=1e-06+stage1.epochs=1/s0")
+    train_all(at.upstream("stage1")[0], OPTIONS)
+    train_all(at, OPTIONS)
+    evaluate(at, OPTIONS)
+    (run,) = at.runs()
+    own = Container(at.folder / "models.safetensors").load_arrays(f"{run.key}/last")
+    folder = at.upstream("stage1")[0].folder
+    before = Container(folder / "models.safetensors").load_arrays(f"{run.find_upstream_key('stage1')}/last")
+    for name in ("head.weight", "head.bias"):
+        np.testing.assert_allclose(own[name], before[name], atol=1e-5)
+    assert {"held_out", "val", "test"} <= set(pd.read_csv(at.folder / "metrics.csv")["split"])
