@@ -6,16 +6,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from catalog.markdown import REFERENCE, code, escape, page, table
+from catalog.markdown import REFERENCE, ROOT, code, escape, page, table
+from despur.evidence.ledger import files
+from despur.evidence.ledger.record_checks import load_sound
+from despur.evidence.ledger.standing import judge_records
 from despur.evidence.numbers.printed import parse_settings
 from despur.orchestration.experiments import find_paper
+from despur.papers.domain_temperature.findings import CHANCE, describe_points, list_points
 
 TRIALS = REFERENCE / "fingerprint" / "trials.csv"
 GRIDS = {"domain_weighted_negatives": (3, 4, 5), "domain_weighted_pairs": (6, 7, 8)}  # validation, Test-OOD, Test-ID
 IMAGES = {"validation": 1154, "Test-OOD": 2310, "Test-ID": 1154}  # App. E
 SEEDS = 5  # of each printed mean
 THREES, FIVES = 6131, 5421  # in MNIST's training set
-CHANCE = 0.55  # a Test-ID below is called chance
 
 INTRODUCTION = (
     "After this page you know where the accuracies that Lewis et al. 2023 print for each temperature (Tables 3 to 8) "
@@ -29,24 +32,15 @@ SPREADS = (
     "fitted on, the probe gives one answer. So the encoder still represents color, and no longer the digit."
 )
 TRIED = (
-    "One seed each; few have the paper's 400 epochs, and those count elapsed hours. *Choice*: settings that differ "
-    "from the defaults. *Patch*: "
+    "Those of the paper's 400 epochs count elapsed hours. *Choice*: settings that differ from the defaults. *Patch*: "
     "what no setting can say. *Raw*: the probe on representations that are not standardized. All accuracies with 1 % "
     "of the labels, domains excepted."
 )
-FOUND = (
+REASON = (
     "A likely reason of the fall: color survives every crop and blur, so a code of color alone already has a low loss "
-    "at a high temperature, and the encoder decides how easily it finds that code. By default ours fall at tau_alpha "
-    "1, as printed, and not at .2: where the linear layer reads every position, no change tried came near chance "
-    "there. The mean over positions (`encoder.pooling=mean`) starts near it and learns the digit slowly, more slowly "
-    "at tau_beta .1 than at 1. After a few epochs the lowest temperature, (.05, .1), where the paper prints its usual "
-    "accuracy, is near chance as well. The paper's 400 epochs part the points as printed: with pooling, and with "
-    "colors that are drawn again until they lie in 0 to 255 (`outside=redraw`), (.05, .1) and (.2, 1) learn the "
-    "digit, some points below or at the printed accuracies, while (.2, .1) stays at chance. So these two choices "
-    "bring the fall, its end at a lower temperature and its end at a higher tau_beta; no default does. Not known yet: "
-    "other points of the boundary, whether redrawing is needed beside pooling, other seeds. The choices were picked "
-    "after looks at these points, so numbers of these points are *fitted to print*. No default was changed. Six "
-    "trials were stopped by hand after a look at their course."
+    "at a high temperature, and the encoder decides how easily it finds that code. With the mean over positions "
+    "(`encoder.pooling=mean`) it starts near chance and learns the digit slowly, more slowly at tau_beta .1 than at 1. "
+    "No default was changed. Some trials were stopped by hand after a look at their course."
 )
 COURSES = "Test-ID after so many epochs, of the trials with pooling."
 
@@ -56,6 +50,7 @@ def build_fingerprint(trials: Path = TRIALS) -> str:
     tried = pd.read_csv(trials, keep_default_na=False)
     last = tried.drop_duplicates(["method", "choice", "patch", "tau_alpha", "tau_beta", "seed"], keep="last")
     hours = last["core_seconds"].sum() / 3600
+    points = list_points(judge_records(load_sound(ROOT / files.LEDGER)[0]))
     return page(
         "Where the grids of domain_temperature fall to chance",
         INTRODUCTION,
@@ -69,7 +64,10 @@ def build_fingerprint(trials: Path = TRIALS) -> str:
         f"{len(last)} trials, {hours:.1f} core-hours. {TRIED}",
         describe_trials(last),
         "## What they say",
-        FOUND,
+        describe_lowest(last),
+        REASON,
+        f"At the paper's length of training, {describe_points(points)}" if len(points) else "",
+        "Numbers of points that choices were found on are *fitted to print*; others judge the choices.",
         COURSES,
         describe_courses(tried),
         "[All pages](index.md)",
@@ -105,6 +103,18 @@ def describe_spreads() -> str:
             spreads = (100 * spread for spread in (np.std(cells, ddof=1), guesses, one_class))
             rows.append([code(method), split, str(len(cells)), *(f"{spread:.1f}" for spread in spreads)])
     return table(["method", "accuracy", "cells", "deviation", "of guesses an image", "of one answer a seed"], rows)
+
+
+def describe_lowest(trials: pd.DataFrame) -> str:
+    """How near to print trials with and without pooling come, at each point that is printed at chance."""
+    fallen = trials[trials["printed_test_id"] < 100 * CHANCE]
+    pooled = fallen["choice"].str.contains("pooling")
+    said = [
+        f"At tau_alpha {alpha:g}, tau_beta {beta:g}, {own['printed_test_id'].iloc[0]:.1f} is printed, and the lowest "
+        f"Test-ID of a trial {'with' if is_pooled else 'without'} pooling is {own['test_id'].min():.1f}."
+        for (alpha, beta, is_pooled), own in fallen.groupby(["tau_alpha", "tau_beta", pooled])
+    ]
+    return " ".join(said)
 
 
 def describe_courses(tried: pd.DataFrame) -> str:

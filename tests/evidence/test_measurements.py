@@ -214,6 +214,17 @@ def test_a_number_that_a_setting_was_found_on_is_never_compared():
     assert origin("color_jitter_oracle", "simclr+augment.color_jitter=1").kind == Settings.CHOSEN
 
 
+def test_pooling_is_fitted_at_the_points_that_it_was_found_on_and_elsewhere_at_others():
+    for spec in ("domain_weighted_pairs+encoder.pooling=mean", "domain_weighted_negatives+encoder.pooling=mean"):
+        for point, at_found in {"tau_alpha=0.2;tau_beta=1.0": True, "tau_alpha=0.15;tau_beta=0.1": False}.items():
+            method = spec.partition("+")[0]
+            kind = origin(method, spec, setting=f"{FIRST};{point}").kind
+            assert (kind == Settings.FITTED) == (at_found and "pairs" in method)
+            assert kind in (Settings.FITTED, Settings.FITTED_ELSEWHERE)
+    redrawn = origin("domain_weighted_pairs", "domain_weighted_pairs", setting=CELL, data="cmnist_3v5+outside=redraw")
+    assert redrawn.kind == Settings.FITTED_ELSEWHERE
+
+
 def test_a_setting_of_the_data_that_was_argued_from_a_printed_number_is_fitted():
     number = pd.Series({"method": "erm", "dataset": "cmnist", "metric": "average_accuracy", "setting": ""})
     row = pd.DataFrame([{"paper": "cnc", "data": "cmnist+colors=released", "method": "erm"}])

@@ -3,14 +3,22 @@
 import pandas as pd
 import pytest
 
-from despur.evidence.numbers.choices import Choice, change_key, judge_choice, list_tried, read_choices, select_runs
+from despur.evidence.numbers.choices import (
+    Choice,
+    change_key,
+    judge_choice,
+    list_tried,
+    measure_cost,
+    read_choices,
+    select_runs,
+)
 from despur.evidence.numbers.counts import NUMBER
 from despur.evidence.runs.sources import Sources
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import list_papers, load_experiments
 from despur.specs.settings import SettingError
 
-WIDE = Choice("simclr", {"encoder.width": "16"}, "App. D")
+WIDE = Choice({"simclr": {"encoder.width": "16"}}, "App. D")
 
 
 @pytest.mark.parametrize("paper", list_papers())
@@ -49,12 +57,12 @@ def test_a_choice_changes_runs_that_do_not_state_its_settings(key, changed):
 
 
 def test_a_choice_of_the_data_changes_the_runs_of_every_method():
-    choice = Choice("cmnist_3v5", {"outside": "redraw"}, "Sec. 3")
+    choice = Choice({"cmnist_3v5": {"outside": "redraw"}}, "Sec. 3")
     assert change_key("cmnist_3v5+draw=1/cl_mmd/s1", choice) == "cmnist_3v5+draw=1+outside=redraw/cl_mmd/s1"
 
 
 def test_a_choice_of_all_methods_changes_each_of_them_and_no_data():
-    choice = Choice("methods", {"encoder.width": "16"}, "App. D")
+    choice = Choice({"methods": {"encoder.width": "16"}}, "App. D")
     assert change_key("cmnist_3v5/cl_mmd+weight=1/s0", choice) == "cmnist_3v5/cl_mmd+encoder.width=16+weight=1/s0"
     keys = ["a/cl_mmd+encoder.width=16+epochs=3/s0", "a/cl_mmd/s0"]
     assert list_tried(choice, keys) == keys[:1]
@@ -73,6 +81,23 @@ def test_measured_runs_of_a_choice_stand_for_those_without_it():
 def test_whatever_else_a_run_changes_it_was_tried():
     keys = ["a/simclr+encoder.width=16+epochs=30/s0", "a/simclr+encoder.width=8/s0", "a/simclr/s0", "b/erm/s0"]
     assert list_tried(WIDE, keys) == keys[:1]
+
+
+def test_a_choice_of_data_and_methods_was_tried_only_where_both_are_made():
+    both = Choice({"cmnist_3v5": {"outside": "redraw"}, "methods": {"encoder.pooling": "mean"}}, "both")
+    assert both.name == "cmnist_3v5+outside=redraw/methods+encoder.pooling=mean"
+    made = "cmnist_3v5+draw=1+outside=redraw/simclr+encoder.pooling=mean/s1"
+    assert change_key("cmnist_3v5+draw=1/simclr/s1", both) == made
+    keys = [made, "cmnist_3v5/simclr+encoder.pooling=mean/s0", "cmnist_3v5+outside=redraw/simclr/s0"]
+    assert list_tried(both, keys) == [made]
+
+
+def test_a_choice_tells_its_seeds_what_it_took_and_what_a_run_of_it_would_take():
+    hours = {"a/simclr/s0": 1.0, "a/simclr/s1": 3.0, "a/simclr+epochs=3/s0": 0.1, "b/erm/s0": 9.0}
+    assert measure_cost(WIDE, hours) == {"tried": "", "seeds": 0, "hours": 0.0, "hours_a_run": 2.0}
+    tried = [f"a/simclr+encoder.width=16/s{seed}" for seed in (0, 1)]
+    found = measure_cost(WIDE, hours | dict.fromkeys(tried, 0.25))
+    assert (found["tried"], found["seeds"], found["hours"]) == (" ".join(tried), 2, 0.5)
 
 
 PRINTED = [80.0, 60.0, 90.0]

@@ -43,6 +43,7 @@ def check_or_report(action: str) -> Iterator[str]:
     if action == "report":
         from despur.reporting import reference
         from despur.reporting.pages import summary
+        from despur.reporting.pages.findings import write_findings
         from despur.reporting.pages.ledger_report import write_reports
 
         summary.check_marks()
@@ -50,6 +51,6 @@ def check_or_report(action: str) -> Iterator[str]:
         yield f"written  {reference.keep_ledger_verdicts(Path('config/published.yaml'))}"
         for paper, file in write_reports():
             yield Row(f"written  {file}", "written", paper=paper, file=str(file))
-        yield from (f"written  {file}" for file in summary.renew_documents())
+        yield from (f"written  {file}" for file in [*summary.renew_documents(), write_findings()])
         return
     yield from check_ledger()

@@ -3,7 +3,7 @@
 
 import multiprocessing
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +14,8 @@ import pandas as pd
 from despur.evidence import tally
 from despur.evidence.ledger import recorded
 from despur.evidence.ledger.files import load_record
-from despur.evidence.numbers.choices import judge_choice, list_tried, read_choices, select_runs
+from despur.evidence.numbers.choices import judge_choice, measure_cost, read_choices, select_runs
+from despur.evidence.numbers.settings import list_fitted
 from despur.evidence.runs.run_files import is_record
 from despur.evidence.runs.sources import NOT_SHOWN, Sources, attach_sources, explain_records, find_sources
 from despur.evidence.statistics.contrasts import SEEDS
@@ -22,6 +23,7 @@ from despur.evidence.verdicts import ChoiceVerdict
 from despur.orchestration import configuration, matrix
 from despur.orchestration.artifact_files import TABLE, find_module, list_artifacts, list_outputs, list_run_inputs
 from despur.orchestration.experiments import (
+    REFERENCE,
     RESULTS,
     ArtifactRun,
     configure_artifact,
@@ -30,11 +32,16 @@ from despur.orchestration.experiments import (
 )
 from despur.reporting.pages import scorecard
 from despur.reporting.tables import append_warnings
+from despur.specs.names import parse
 from despur.specs.paths import locate_result
+from despur.storage.reading import read_json
 from despur.storage.store import write_csv
 
 RECORDED = {"metrics", "resamples", "about", "base_about"}  # kinds of files that a record stands for
-CHOICE_COLUMNS = ["verdict", "numbers", "seeds", "moved", "remaining"]
+CHOICE_COLUMNS = [
+    *("paper", "choice", "source", "tried", "seeds", "hours", "hours_a_run", "found_on"),
+    *("verdict", "numbers", "moved", "remaining"),
+]
 Runs = dict[str, list[ArtifactRun]]
 
 
@@ -99,19 +106,23 @@ def make_tables_of(config: Mapping[str, Any], paper: str, shown: Runs) -> None:
 
 
 def write_choices(config: Mapping[str, Any], sources: Sources, file: Path) -> None:
-    """A row for each choice that a paper leaves open: its source, which of its runs were measured, their hours, and
-    whether the paper's numbers support it."""
-    rows = []
+    """A row for each choice that a paper leaves open: its source, which of its runs were measured, of how many seeds,
+    their hours and those of a further run, the printed numbers that it was found on, and whether others support it."""
+    rows, hours = [], read_kept_hours() | measure_hours(sources)
     for paper in config["papers"]:
-        numbers = tally.gather_numbers(config, paper)
-        for choice in read_choices(load_experiments(paper)):
-            tried = list_tried(choice, sources.where)
-            own = select_runs(choice, sources)
+        numbers, experiments = tally.gather_numbers(config, paper), load_experiments(paper)
+        own_hours = {
+            key: spent for key, spent in hours.items() if parse(key.split("/")[0])[0] in experiments["datasets"]
+        }
+        for choice in read_choices(experiments):
+            cost, own = measure_cost(choice, own_hours), select_runs(choice, sources)
             judged = judge_choice(numbers, measure_numbers(config, paper, own)) if own.seeds >= SEEDS else {}
-            row = {"paper": paper, "choice": choice.name, "source": choice.source, "tried": " ".join(tried)}
-            rows.append(row | {"hours": count_hours(sources.where[key] for key in tried)} | judged)
-    table = pd.DataFrame(rows, columns=["paper", "choice", "source", "tried", "hours", *CHOICE_COLUMNS])
-    write_csv(file, table.fillna({"verdict": ChoiceVerdict.NOT_TRIED}))
+            if judged.get("verdict", ChoiceVerdict.NOT_TRIED) == ChoiceVerdict.NOT_TRIED and cost["seeds"]:
+                judged["verdict"] = ChoiceVerdict.TOO_FEW
+            found_on = "; ".join(list_fitted(experiments, choice.changes.values()))
+            row = {"paper": paper, "choice": choice.name, "source": choice.source, "found_on": found_on}
+            rows.append({"verdict": ChoiceVerdict.NOT_TRIED} | judged | row | cost)
+    write_csv(file, pd.DataFrame(rows, columns=CHOICE_COLUMNS))
 
 
 def measure_numbers(config: Mapping[str, Any], paper: str, sources: Sources) -> pd.DataFrame:
@@ -122,10 +133,23 @@ def measure_numbers(config: Mapping[str, Any], paper: str, sources: Sources) -> 
         return tally.gather_numbers(there, paper)
 
 
-def count_hours(sources: Iterable[str]) -> float:
-    """Hours of stage 2 of recorded runs; runs of this machine count as none, as their folders tell them."""
-    recorded_runs = [load_record(source).about() for source in sources if is_record(source)]
-    return round(sum(float(about["seconds"]) for about in recorded_runs) / 3600, 2)
+def measure_hours(sources: Sources) -> dict[str, float]:
+    """Hours of stage 2 of each run, by its key; a folder's are those of all its runs together."""
+    hours = {}
+    for key, where in sources.where.items():
+        about = load_record(where).about() if is_record(where) else read_json(Path(where) / "about.json")
+        hours[key] = float(about["seconds"]) / 3600 / (1 if is_record(where) else len(about["runs"]))
+    return hours
+
+
+def read_kept_hours(reference: Path = REFERENCE) -> dict[str, float]:
+    """The same of runs whose tables are kept (results/reference), and that have no record."""
+    return {
+        key: float(about["seconds"]) / 3600 / len(about["runs"])
+        for file in sorted(reference.glob("*/*/provenance.json"))
+        for about in read_json(file)["runs"].values()
+        for key in about.get("runs", [])
+    }
 
 
 def write_evidence(sources: Sources, shown: Sequence[ArtifactRun], file: Path) -> Iterator[str]:

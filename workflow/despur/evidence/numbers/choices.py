@@ -1,9 +1,10 @@
 """Whether printed numbers support a choice that their paper leaves open.
 
 A choice is a setting, ``simclr+encoder.dropped=units``, that a paper's experiments.yaml names (``choices``), with its
-source, before three seeds of it are run; ``methods+encoder.width=16`` is one of all methods at once. Temperatures,
-weights and strengths that a paper selects and we guess are choices, too. A choice is supported if numbers that were not
-used to find it move to print and are then equivalent."""
+source, before three seeds of it are run; ``methods+encoder.width=16`` is one of all methods at once, and
+``cmnist_3v5+outside=redraw/methods+encoder.pooling=mean`` one of data and methods. Temperatures, weights and strengths
+that a paper selects and we guess are choices, too. A choice is supported if numbers that were not used to find it move
+to print and are then equivalent."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -29,49 +30,55 @@ EVERY = "methods"  # in the place of a method: all methods
 
 
 class Choice(NamedTuple):
-    """``component``: the data set or method whose settings are changed, or EVERY. ``changes``: by key, as paths spell
-    them."""
+    """``changes``: of each component, a data set, a method or EVERY, its changed settings, as paths spell them."""
 
-    component: str
-    changes: dict[str, str]
+    changes: dict[str, dict[str, str]]
     source: str
 
     @property
     def name(self) -> str:
-        return join(self.component, self.changes)
+        return "/".join(join(component, own) for component, own in self.changes.items())
+
+    def find_changes(self, component: str, is_method: bool) -> dict[str, str]:
+        """What it changes of a component."""
+        return self.changes.get(component, {}) | (self.changes.get(EVERY, {}) if is_method else {})
 
 
 def read_choices(experiments: Mapping[str, Any]) -> list[Choice]:
     """The choices of a paper's experiments.yaml. Raises SettingError for one that no data set or method has, that is
     the default or that has several values."""
-    found = []
-    for text, source in experiments.get("choices", {}).items():
-        base, stated = parse(text)
-        kind = "datasets" if base in list_components("datasets") else "methods"
-        users = experiments["methods"].values() if base == EVERY else [base]
-        of = "" if kind == "datasets" else experiments["datasets"][0]
-        for user in dict.fromkeys(parse(name)[0] for name in users):
-            points = resolve(kind, text.replace(base, user, 1), of).points
-            if len(points) > 1 or points[0].changes.keys() != stated.keys():
-                raise SettingError(f"choices: {text} must have one value for each setting, and not the default")
-        found.append(Choice(base, points[0].changes, source))
-    return found
+    return [
+        Choice(dict(read_changes(part, experiments) for part in text.split("/")), source)
+        for text, source in experiments.get("choices", {}).items()
+    ]
 
 
-def list_settings(name: str, choice: Choice, is_method: bool) -> dict[str, str] | None:
-    """The settings that a name of the component states; None for a name of another component."""
-    base, settings = parse(name)
-    chosen = is_method if choice.component == EVERY else base == choice.component
-    return {key: "~".join(values) for key, values in settings.items()} if chosen else None
+def read_changes(text: str, experiments: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+    """A component, and its settings that a choice changes."""
+    base, stated = parse(text)
+    kind = "datasets" if base in list_components("datasets") else "methods"
+    users = experiments["methods"].values() if base == EVERY else [base]
+    of = "" if kind == "datasets" else experiments["datasets"][0]
+    for user in dict.fromkeys(parse(name)[0] for name in users):
+        points = resolve(kind, text.replace(base, user, 1), of).points
+        if len(points) > 1 or points[0].changes.keys() != stated.keys():
+            raise SettingError(f"choices: {text} must have one value for each setting, and not the default")
+    return base, points[0].changes
+
+
+def list_settings(name: str) -> dict[str, str]:
+    """The settings that a name states."""
+    return {key: "~".join(values) for key, values in parse(name)[1].items()}
 
 
 def change_key(key: str, choice: Choice) -> str:
     """The key of a run, ``DATA/METHOD/SEED``, with a choice made; as it is, where it states these settings itself."""
     *names, seed = key.split("/")
     for i, name in enumerate(names):
-        settings = list_settings(name, choice, is_method=i > 0)
-        if settings is not None and not settings.keys() & choice.changes.keys():
-            names[i] = join(parse(name)[0], settings | choice.changes)
+        base, settings = parse(name)[0], list_settings(name)
+        changes = choice.find_changes(base, is_method=i > 0)
+        if not settings.keys() & changes.keys():
+            names[i] = join(base, settings | changes)
     return "/".join([*names, seed])
 
 
@@ -83,13 +90,28 @@ def select_runs(choice: Choice, sources: Sources) -> Sources:
 
 def list_tried(choice: Choice, keys: Iterable[str]) -> list[str]:
     """Of runs, those with a choice made, whatever else they change."""
-    found = []
-    for key in keys:
-        data, method, _ = key.split("/")
-        stated = (list_settings(data, choice, is_method=False), list_settings(method, choice, is_method=True))
-        if any(settings is not None and choice.changes.items() <= settings.items() for settings in stated):
-            found.append(key)
-    return sorted(found)
+    return sorted(key for key in keys if is_made(choice, key))
+
+
+def is_made(choice: Choice, key: str) -> bool:
+    """Whether a run has all that a choice changes."""
+    *names, _ = key.split("/")
+    wanted = [choice.find_changes(parse(name)[0], is_method=i > 0) for i, name in enumerate(names)]
+    has_all = all(own.items() <= list_settings(name).items() for own, name in zip(wanted, names, strict=True))
+    return has_all and sum(map(bool, wanted)) == len(choice.changes)
+
+
+def measure_cost(choice: Choice, hours: Mapping[str, float]) -> dict[str, Any]:
+    """What was spent on a choice, and what a run of it would take. ``hours``: of each run that is known, by key.
+    ``hours_a_run``: mean over the runs that it would change, at the paper's length of training."""
+    tried = list_tried(choice, hours)
+    same = [spent for key, spent in hours.items() if change_key(key, choice) != key and "epochs=" not in key]
+    return {
+        "tried": " ".join(tried),
+        "seeds": len({key.rpartition("/s")[2] for key in tried}),
+        "hours": round(sum(hours[key] for key in tried), 2),
+        "hours_a_run": round(float(np.mean(same)), 2) if same else None,
+    }
 
 
 def judge_choice(before: pd.DataFrame, chosen: pd.DataFrame) -> dict[str, Any]:

@@ -4,7 +4,7 @@ What the paper folder says (experiments.yaml): ``choices`` and ``open``, setting
 ``printed_points``, where the paper prints which point of its grid a number is of; ``fitted``, settings that were found
 on printed numbers. The rest follows from the runs: whether they have the whole of the paper's grid."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -40,7 +40,7 @@ def find_origin(number: Any, rows: pd.DataFrame) -> Origin:
         return Origin(Settings.CHOSEN, sorted(untuned), f"the paper prints {other} for it")
     fitted = [rule for rule in experiments.get("fitted", []) if is_fitted(rule, number, first)]
     names = [f"{rule['setting']} ({rule['found_on']})" for rule in fitted]
-    if any(is_same_number(rule["numbers"], number) for rule in fitted):
+    if any(is_same_number(wanted, number) for rule in fitted for wanted in rule["numbers"]):
         return Origin(Settings.FITTED, names, f"found on it: {', '.join(rule['setting'] for rule in fitted)}")
     named = [name for name in list_open(experiments, number.method, first) if name not in split_names(tuned)]
     chosen = list(dict.fromkeys([*sorted(untuned), *named]))
@@ -69,9 +69,19 @@ def is_fitted(rule: Mapping[str, Any], number: Any, row: pd.Series) -> bool:
     return number.method in rule.get("methods", [number.method]) and is_at(row, key, value)
 
 
+def list_fitted(experiments: Mapping[str, Any], changes: Iterable[Mapping[str, str]]) -> list[str]:
+    """On which printed numbers these settings were found."""
+    items = {item for own in changes for item in own.items()}
+    rules = experiments.get("fitted", [])
+    return list(
+        dict.fromkeys(rule["found_on"] for rule in rules if {*parse_settings(rule["setting"]).items()} <= items)
+    )
+
+
 def is_same_number(wanted: Mapping[str, Any], number: Any) -> bool:
-    """Whether a printed number has these columns."""
-    return all(getattr(number, key) == value for key, value in wanted.items())
+    """Whether a printed number has these columns and printed settings."""
+    printed = parse_settings(number.setting)
+    return all(is_same(getattr(number, key, printed.get(key, "")), value) for key, value in wanted.items())
 
 
 def list_open(experiments: Mapping[str, Any], method: str, row: pd.Series) -> list[str]:
@@ -85,6 +95,6 @@ def list_open(experiments: Mapping[str, Any], method: str, row: pd.Series) -> li
 def _list_choices(experiments: Mapping[str, Any], method: str, row: pd.Series) -> Iterator[str]:
     known = {EVERY, method, parse(str(row["data"]))[0], parse(str(row["method"]))[0]}
     for text in experiments.get("choices", {}):
-        base, settings = parse(text)
-        if base in known:
-            yield from settings
+        for base, settings in map(parse, text.split("/")):
+            if base in known:
+                yield from settings

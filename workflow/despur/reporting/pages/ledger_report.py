@@ -11,9 +11,8 @@ import numpy as np
 from despur.evidence.ledger import files
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import JudgedRecord, judge_records
-from despur.evidence.numbers.choices import list_tried, read_choices
-from despur.evidence.statistics.contrasts import SEEDS
 from despur.orchestration.experiments import find_papers, load_experiments
+from despur.reporting.pages.summary import format_row
 from despur.specs.names import parse
 from despur.storage.store import atomic
 
@@ -41,14 +40,13 @@ def insert_report(text: str, report: str) -> str:
 
 def report_paper(paper: str, records: list[JudgedRecord]) -> str:
     """A line for each method and data set of a paper: seeds, and accuracies on its test splits, means over seeds (and
-    deviations). Below them the hours that were spent, and the choices that were tried."""
-    datasets = load_experiments(paper)["datasets"]
+    deviations). Below them the hours that were spent."""
     groups: dict[tuple[str, str], dict[int, JudgedRecord]] = {}
-    for each in records:
-        if not each.reason and parse(each.record.content["dataset"])[0] in datasets:
-            data, method, seed = each.key.split("/")
-            data = re.sub(rf"\+draw={seed[1:]}(?=\+|$)", "", data)  # a draw of its own, as draw=seed says
-            groups.setdefault((data, method), {})[each.record.content["seed"]] = each
+    own_records = select_records(paper, records)
+    for each in own_records:
+        data, method, seed = each.key.split("/")
+        data = re.sub(rf"\+draw={seed[1:]}(?=\+|$)", "", data)  # a draw of its own, as draw=seed says
+        groups.setdefault((data, method), {})[each.record.content["seed"]] = each
     if not groups:
         return "Nothing yet.\n"
     counted = {name: [own[seed] for seed in range(count_seeds(own))] for name, own in groups.items()}
@@ -58,9 +56,18 @@ def report_paper(paper: str, records: list[JudgedRecord]) -> str:
     for name in sorted(groups, key=lambda name: (-len(groups[name]), name)):
         cells = [accuracies[name].get(column, "–") for column in columns]
         lines.append([*(f"`{part}`" for part in name), describe_seeds(groups[name]), *cells])
-    every = [each for own in groups.values() for each in own.values()]
-    text = [f"| {' | '.join(line)} |" for line in lines]
-    return "\n".join([*text, "", describe_hours(every), *describe_choices(paper, every)]) + "\n"
+    said = (
+        "Percent: means and, in brackets, deviations over seeds; of probes, with the smallest share of labels. "
+        f"{describe_hours(own_records)} "
+        "What is open, and its hours: `despur plan --open --configfile config/published.yaml --device cpu`."
+    )
+    return "\n".join([*map(format_row, lines), "", said]) + "\n"
+
+
+def select_records(paper: str, records: list[JudgedRecord]) -> list[JudgedRecord]:
+    """The records that count, of the data sets of a paper."""
+    datasets = load_experiments(paper)["datasets"]
+    return [each for each in records if not each.reason and parse(each.record.content["dataset"])[0] in datasets]
 
 
 def count_seeds(seeds: Collection[int]) -> int:
@@ -77,29 +84,12 @@ def describe_seeds(seeds: Collection[int]) -> str:
 
 
 def describe_hours(records: list[JudgedRecord]) -> str:
-    """How many hours training has taken on each device, and where the hours of what is open are listed."""
+    """How many hours training has taken on each device."""
     hours = Counter[str]()
     for each in records:
         hours[each.record.content["machine"]["device"]] += each.record.content["run"]["seconds"] / 3600
     spent = ", ".join(f"{value:.1f} hours on {device}" for device, value in sorted(hours.items()))
-    return (
-        "Percent: means and, in brackets, deviations over seeds; of probes, with the smallest share of labels. "
-        f"Stage 2 of these runs took {spent}, from start to end. "
-        "What is open, and its hours: `despur plan --open --configfile config/published.yaml --device cpu`."
-    )
-
-
-def describe_choices(paper: str, records: list[JudgedRecord]) -> list[str]:
-    """A line for each choice that the paper leaves open: which runs were made of it; nothing for a paper without."""
-    choices = read_choices(load_experiments(paper))
-    if not choices:
-        return []
-    lines = ["", "| choice that the paper leaves open | source | runs of it |", "| --- | --- | --- |"]
-    for choice in choices:
-        tried = list_tried(choice, [each.key for each in records])
-        lines.append(f"| `{choice.name}` | {choice.source} | {', '.join(f'`{key}`' for key in tried) or 'none yet'} |")
-    said = f"From {SEEDS} seeds on, `choices.csv` of `make verdicts` says whether numbers support a choice."
-    return [*lines, "", said]
+    return f"Stage 2 of these runs took {spent}, from start to end."
 
 
 def measure_accuracies(records: list[JudgedRecord]) -> dict[str, str]:

@@ -146,7 +146,12 @@ def format_markdown(papers: list[PaperSummary], folder: Path) -> str:
         home = os.path.relpath(Path("workflow/despur/papers", each.paper, "README.md"), folder)
         claim = each.claim.partition(": ")[2].replace("*”", "\\*”")
         rows.append([f"[{each.title}]({home})", *(each.cells | {"primary claim": claim}).values()])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return "\n".join(map(format_row, rows))
+
+
+def format_row(cells: Iterable[str]) -> str:
+    """A row of a table in Markdown."""
+    return f"| {' | '.join(cells)} |"
 
 
 def describe_false_verdicts(evidence: Evidence) -> str:

@@ -1,0 +1,168 @@
+"""The page *What we found*: of each paper what reproduces, what does not, what is not known and why; the choices that
+papers leave open, with their runs and hours. Every word about a result follows from records."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from despur.evidence.known import Evidence, load_evidence
+from despur.evidence.ledger import files
+from despur.evidence.ledger.record_checks import load_sound
+from despur.evidence.ledger.standing import JudgedRecord, judge_records
+from despur.evidence.measurements import Measurement
+from despur.evidence.numbers.counts import COMPARED
+from despur.evidence.verdicts import COUNTED, MEASURED, ChoiceVerdict, NumberVerdict, Settings
+from despur.orchestration.experiments import REFERENCE, find_paper, load_experiments
+from despur.reporting.pages.ledger_report import describe_hours, select_records
+from despur.reporting.pages.summary import PaperSummary, format_row, summarize_papers
+from despur.storage.store import atomic
+
+PAGE, CHOICES = Path("docs/what_we_found.md"), REFERENCE / "ledger/choices.csv"
+FEW = 10  # seeds: as many as the reference has
+GROUPS = 8  # of numbers that are listed: methods and metrics
+INTRODUCTION = """# What we found
+
+After this page you know which printed numbers of the papers reproduce here, which do not, what is not known and why,
+and which choices the papers leave open. `despur ledger report` writes it from the [ledger](ledger.md) and from kept
+runs; [Reading the results](reading_results.md) explains the verdicts. All of it is measured on the papers' own data;
+each distinct printed number counts once."""
+
+
+def write_findings(page: Path = PAGE) -> Path:
+    """Bring the page up to date."""
+    records = judge_records(load_sound(files.LEDGER)[0])
+    text = format_findings(load_evidence(), pd.read_csv(CHOICES, keep_default_na=False), records)
+    with atomic(page) as temporary:
+        temporary.write_text(text)
+    return page
+
+
+def format_findings(evidence: Evidence, choices: pd.DataFrame, records: list[JudgedRecord]) -> str:
+    """The page. ``choices``: rows of choices.csv."""
+    parts = [INTRODUCTION, format_kinds(evidence.measurements)]
+    for known in summarize_papers(evidence):
+        own = [each for each in evidence.measurements if each.paper == known.paper]
+        parts += [f"## {known.title}", "\n".join(describe_paper(known, own, records))]
+    return "\n\n".join([*parts, *format_choices(choices), "[All pages](index.md)"]) + "\n"
+
+
+def format_kinds(measurements: Iterable[Measurement]) -> str:
+    """A table: of each kind of settings, how many numbers were compared, with which verdicts."""
+    counts = Counter((each.settings, each.verdict) for each in measurements if each.verdict in MEASURED)
+    rows = []
+    for kind in Settings:
+        own = [counts[kind, verdict] for verdict in MEASURED]
+        rows.append([kind.value, *map(str, [sum(own), *own])] if any(own) else [])
+    return format_table(["settings", "compared", *MEASURED], filter(None, rows))
+
+
+def format_table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table in Markdown."""
+    titles = [*titles]
+    return "\n".join(format_row(row) for row in [titles, ["---"] * len(titles), *rows])
+
+
+def describe_paper(known: PaperSummary, measurements: list[Measurement], records: list[JudgedRecord]) -> Iterator[str]:
+    """Items of a list."""
+    yield f"- {known.claim.replace('*”', chr(92) + '*”')}"
+    for title, verdicts in (
+        ("Reproduces (within 2 or 5 points)", (NumberVerdict.WITHIN_2, NumberVerdict.WITHIN_5)),
+        ("Does not (beyond 5 points)", (NumberVerdict.BEYOND_5,)),
+        ("Counts of data, as printed or not", COUNTED),
+    ):
+        if own := [each for each in measurements if each.verdict in verdicts]:
+            yield f"- **{title}**: {list_numbers(own)}."
+    unknown = [each for each in measurements if each.verdict == NumberVerdict.NOT_KNOWN]
+    if unknown:
+        yield f"- **Not known**: {len(unknown)} numbers. {describe_unknown(unknown)}"
+    open_numbers = [each for each in measurements if each.verdict in (NumberVerdict.NOT_RUN, NumberVerdict.SUBSTITUTE)]
+    if open_numbers:
+        yield f"- **Not measured**: {len(open_numbers)} numbers ({count_datasets(open_numbers)})."
+    yield from describe_fitted(known.paper, measurements)
+    if (find_paper(known.paper) / "findings.py").exists():
+        describe = import_module(f"despur.papers.{known.paper}.findings").describe_findings
+        yield from (f"- {said}" for said in describe(records))
+    if own_records := select_records(known.paper, records):
+        yield f"- **Runs**: {len(own_records)} are recorded. {describe_hours(own_records)}"
+
+
+def list_numbers(measurements: list[Measurement]) -> str:
+    """``test id accuracy of `mmd` 92.9 (ours 95.4), 96.3 (97.5); ...``, by metric and method."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for each in measurements:
+        words = each.metric.replace("_", " "), each.method
+        ours = f"ours {each.ours:.4g}" if words not in groups else f"{each.ours:.4g}"
+        groups.setdefault(words, []).append(f"{each.reported:.4g} ({ours})")
+    said = [
+        f"{metric}{f' of `{method}`' if method else ''} {', '.join(numbers)}"
+        for (metric, method), numbers in groups.items()
+    ]
+    rest = [f"and {len(said) - GROUPS} further methods and metrics"] if len(said) > GROUPS else []
+    return "; ".join([*said[:GROUPS], *rest])
+
+
+def describe_unknown(measurements: list[Measurement]) -> str:
+    """What would decide them."""
+    needed = [re.fullmatch(r"about (\d+) seeds of ours", each.would_decide) for each in measurements]
+    few = sum(int(match[1]) <= FEW for match in needed if match)
+    never = sum(each.would_decide.startswith("nothing") for each in measurements)
+    return (
+        f"Of these, {few} would be decided by at most {FEW} seeds of ours, {len(measurements) - few - never} need more "
+        f"or lie near a limit, and {never} stay so however many seeds we run."
+    )
+
+
+def count_datasets(measurements: list[Measurement]) -> str:
+    """``celeba 40, waterbirds 52``: most first."""
+    counts = Counter(each.paper_dataset for each in measurements)
+    return ", ".join(f"{name} {count}" for name, count in counts.most_common())
+
+
+def describe_fitted(paper: str, measurements: list[Measurement]) -> Iterator[str]:
+    """The settings that were found on printed numbers, and how other numbers of the same runs compare."""
+    rules: dict[str, list[str]] = {}
+    for rule in load_experiments(paper).get("fitted", []):
+        rules.setdefault(f"`{rule['setting']}` ({rule['found_on']})", []).append(rule["setting"])
+    for said, settings in rules.items():
+        own = [each for each in measurements if any(f"{setting} (" in each.choices for setting in settings)]
+        judged = Counter(each.verdict for each in own if each.verdict in COMPARED)
+        others = ", ".join(f"{judged[verdict]} {verdict}" for verdict in COMPARED if judged[verdict])
+        yield f"- **Found on print**: {said}. Other numbers of such runs: {others or 'none compared yet'}."
+
+
+def format_choices(choices: pd.DataFrame) -> Iterator[str]:
+    """The choices that were tried, and those that were not."""
+    tried = choices["seeds"].astype(int) > 0
+    rows = [
+        [
+            *(f"`{row['choice']}`", row["source"], row["found_on"] or "–"),
+            *(str(len(row["tried"].split())), str(row["hours"]), describe_verdict(row)),
+        ]
+        for row in choices[tried].to_dict("records")
+    ]
+    yield "## Choices that papers leave open"
+    yield (
+        f"{tried.sum()} of {len(choices)} were tried. Runs at fewer epochs than the paper's are trials: they support "
+        "nothing. Numbers that a choice was found on are never compared under it."
+    )
+    yield format_table(["choice", "source", "found on", "runs", "hours", "verdict (seeds)"], rows)
+    yield "Not tried, with the hours that a run takes at the paper's length, as far as runs like it are recorded:"
+    yield format_table(
+        ["choice", "source", "hours a run"],
+        [
+            [f"`{row['choice']}`", row["source"], str(row["hours_a_run"] or "not known")]
+            for row in choices[~tried].to_dict("records")
+        ],
+    )
+
+
+def describe_verdict(row: Mapping[str, Any]) -> str:
+    """``too few seeds (1)``; of one that was judged, how far numbers moved, too."""
+    moved = f", moved {row['moved']} points" if row["moved"] else ""
+    count = "" if row["verdict"] == ChoiceVerdict.NOT_TRIED else f" ({row['seeds']})"
+    return f"{row['verdict']}{count}{moved}"
