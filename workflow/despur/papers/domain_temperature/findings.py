@@ -66,9 +66,9 @@ def describe_points(points: pd.DataFrame) -> str:
         for row in points.itertuples()
     )
     others = f"of {new.sum()} others {same[new].sum()} do" if new.any() else "others were not run yet"
-    seeds = f"{points['seeds'].min()} to {points['seeds'].max()}"
     return (
         f"with `{CHOICE}`, {same[~new].sum()} of {(~new).sum()} points that it was found on lie on the side of "
-        f"{CHANCE:.0%} Test-ID where print does; {others}. At (tau_alpha, tau_beta), ours (printed), {seeds} seeds: "
+        f"{CHANCE:.0%} Test-ID where print does; {others}. At (tau_alpha, tau_beta), ours (printed), from "
+        f"{points['seeds'].min()} or more seeds: "
         f"{listed}."
     )
