@@ -98,7 +98,8 @@ def _mean(values: "pd.Series", key: tuple[str, str, str]) -> float:
 
 def list_metrics(point: str, table: "pd.DataFrame", roles: Roles, groups: bool) -> Iterator[str]:
     """A row for each metric of one point; with ``groups``, then for each metric of a group."""
-    yield f"{'metric':<50}" + "".join(f"{head:>20}" for head in roles.heads.values())
+    width = max(18, *map(len, roles.heads.values())) + 2
+    yield f"{'metric':<50}" + "".join(f"{head:>{width}}" for head in roles.heads.values())
     samples = table[table["metric"] == "samples"].groupby("group")["value"].first()
     of_all = table["group"] == ""
     parts = [table[of_all | (table["metric"] == "probe_accuracy")]]
@@ -109,7 +110,7 @@ def list_metrics(point: str, table: "pd.DataFrame", roles: Roles, groups: bool) 
             continue
         of_group = f'{metric} of "{group}" ({samples.get(group, 0):,.0f} samples)'
         words = of_group if metric == "accuracy" else f"{metric} {group}".strip()
-        cells = "".join(f"{format_spread(values):>20}" for values in found.values())
+        cells = "".join(f"{format_spread(values):>{width}}" for values in found.values())
         numbers = {column: values.mean() for column, values in found.items()}
         spreads = {f"{column}_std": values.std() for column, values in found.items()}
         named = {"point": point, "metric": metric, "group": group, "seeds": len(found["best"])}
