@@ -46,6 +46,7 @@ MEASURES = {
         gpu.gpu,
         crowd.crowd,
         reading.reading,
+        reading.photographs,
         pipeline.scorecard,
         pipeline.imports,
         pipeline.bundled_run,
