@@ -140,6 +140,7 @@ def test_seeds_that_cannot_be_are_refused_wherever_they_stand(seeds):
 LONG = "~".join(f"0.{i:03}" for i in range(50))
 TABLE = "artifacts.cnc.table_1"
 WRONG = [
+    ("seeds: many", "how many seeds"),
     ("papers: [cnc, cnc]", "papers: ['cnc', 'cnc'] has non-unique elements"),
     ("datasets: {cmnist: {methods: [erm]}}", "datasets.cmnist: 'data' is a required property"),
     ("{datasets: {cmnist: cifar10}, artifacts: {}}", "artifacts.cnc.figure_7: unknown setting of cifar10: 'p_corr'"),

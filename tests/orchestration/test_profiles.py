@@ -17,25 +17,53 @@ from despur.orchestration import resources
 from despur.specs.paths import locate_result
 
 RUN = "results/runs/colored_digits/erm/s0-1"
+OF_EIGHT_GPUS = "results/stage1/imagenet/simclr/s0/models.safetensors"
+SLURM = ("--workflow-profile", "profiles/slurm")
+
+
+def make_project(root):
+    """On a machine without GPUs of its own."""
+    made = Project.fresh(root / "project")
+    made.environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{pretend(root, 'nvidia-smi')}"
+    return made
 
 
 @pytest.fixture
 def project(tmp_path):
-    """On a machine without GPUs of its own."""
-    made = Project.fresh(tmp_path / "project")
-    made.environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{pretend(tmp_path, 'nvidia-smi')}"
-    return made
+    """One to be edited."""
+    return make_project(tmp_path)
 
 
-def job_resources(project, job, *arguments):
-    """The resources of a job in a dry-run, as numbers where they are."""
-    details = project.plan(*arguments)[job]
+@pytest.fixture(scope="module")
+def unedited(tmp_path_factory):
+    """One that several tests read."""
+    return make_project(tmp_path_factory.mktemp("unedited"))
+
+
+@pytest.fixture
+def gpu_project(unedited, monkeypatch):
+    """On a machine that shows eight GPUs."""
+    monkeypatch.setitem(unedited.environment, "CUDA_VISIBLE_DEVICES", ",".join(map(str, range(8))))
+    return unedited
+
+
+def read_resources(details):
+    """The resources of a job of a dry-run, as numbers where they are."""
     pairs = re.search(r"resources: (.*)", details)[1].split(", ")
     return {key: int(value) if value.isdigit() else value for key, value in (pair.split("=", 1) for pair in pairs)}
 
 
-def gpus(project, visible, *arguments):
-    """A dry-run with the profile for GPUs on a machine that shows these."""
+@pytest.fixture(scope="module")
+def on_slurm(unedited):
+    """What the jobs behind some results ask SLURM for, by job."""
+    names = ("celeba/erm", "moji/inlp", "cmnist/cnc")
+    evaluated = (f"results/runs/{data}/erm/s0/metrics.csv" for data in ("imagenet+size=32", "colored_digits"))
+    targets = [*(f"results/runs/{name}/s0/models.safetensors" for name in names), OF_EIGHT_GPUS, *evaluated]
+    return {job: read_resources(details) for job, details in unedited.plan(*targets, *SLURM).items() if job != "all"}
+
+
+def dry_run(project, visible, *arguments):
+    """With the profile for GPUs on a machine that shows these."""
     project.environment["CUDA_VISIBLE_DEVICES"] = visible
     return project.call_snakemake("-n", "--workflow-profile", "profiles/gpu", f"{RUN}/metrics.csv", *arguments)
 
@@ -47,78 +75,58 @@ def gpus(project, visible, *arguments):
         ("0,1", "3", "3 slots are requested, but 2 GPUs (0, 1) with jobs_per_gpu=1"),
     ],
 )
-def test_gpus_that_are_not_there_are_refused_before_anything_runs(project, visible, slots, message):
-    code, text = gpus(project, visible, "--resources", f"gpu={slots}")
+def test_gpus_that_are_not_there_are_refused_before_anything_runs(gpu_project, visible, slots, message):
+    code, text = dry_run(gpu_project, visible, "--resources", f"gpu={slots}")
     assert code == 1 and message in text and "rule train" not in text
 
 
-def test_training_asks_for_a_gpu_where_the_profile_has_some(project):
-    project.environment["CUDA_VISIBLE_DEVICES"] = "0,1"
-    job = f"train_stage2 {RUN.removeprefix('results/runs/')}"
-    with_gpus = job_resources(
-        project, job, RUN + "/models.safetensors", "--workflow-profile", "profiles/gpu", "--resources", "gpu=2"
-    )
-    without = job_resources(project, job, RUN + "/models.safetensors")
-    assert (with_gpus["gpu"], with_gpus["jobs_per_gpu"]) == (1, 1)
-    assert (without["gpu"], without["jobs_per_gpu"]) == (0, 0)
+@pytest.mark.parametrize(
+    ("profile", "expected"), [(("--workflow-profile", "profiles/gpu", "--resources", "gpu=2"), (1, 1)), ((), (0, 0))]
+)
+def test_training_asks_for_a_gpu_where_the_profile_has_some(gpu_project, profile, expected):
+    plan = gpu_project.plan(f"{RUN}/models.safetensors", *profile)
+    asked = read_resources(plan[f"train_stage2 {RUN.removeprefix('results/runs/')}"])
+    assert (asked["gpu"], asked["jobs_per_gpu"]) == expected
 
 
-@pytest.mark.parametrize(("slots", "jobs_per_gpu", "expected"), [(8, 1, 8), (16, 2, 8), (8, 2, 1), (4, 1, 1)])
-def test_a_stage_1_of_imagenet_takes_eight_gpus_where_the_profile_has_them(project, slots, jobs_per_gpu, expected):
-    project.environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(8)))
-    models = "results/stage1/imagenet/simclr/s0/models.safetensors"
+@pytest.mark.parametrize(("slots", "jobs_per_gpu", "expected"), [(16, 2, 8), (8, 2, 1)])
+def test_a_stage_1_of_imagenet_takes_eight_gpus_where_the_profile_has_them(gpu_project, slots, jobs_per_gpu, expected):
     own = ("--resources", f"gpu={slots}", "--set-resources", f"train_stage1:jobs_per_gpu={jobs_per_gpu}")
-    text = project.snakemake("-n", "-p", models, "--workflow-profile", "profiles/gpu", *own)
+    text = gpu_project.snakemake("-n", "-p", OF_EIGHT_GPUS, "--workflow-profile", "profiles/gpu", *own)
     command = (
         f"python -m despur.orchestration.gpu_slots --gpus {expected} --jobs-per-gpu {jobs_per_gpu} python -m "
-        f"despur.warm -m despur.stage1 {models}"
+        f"despur.warm -m despur.stage1 {OF_EIGHT_GPUS}"
     )
     assert command in " ".join(text.split())
 
 
-def test_on_a_cluster_jobs_ask_for_what_their_data_and_method_need(project):
-    job = "runs/{}/{}/s0/models.safetensors".format
-    slurm = (
-        "results/" + job("celeba", "erm"),
-        "results/" + job("moji", "inlp"),
-        "--workflow-profile",
-        "profiles/slurm",
-    )
-    trained, fitted = (
-        job_resources(project, f"train_stage2 {name}/s0", *slurm) for name in ("celeba/erm", "moji/inlp")
-    )
+def test_on_a_cluster_jobs_ask_for_what_their_data_and_method_need(on_slurm):
+    trained, fitted = (on_slurm[f"train_stage2 {name}/s0"] for name in ("celeba/erm", "moji/inlp"))
     assert (trained["gpu"], trained["jobs_per_gpu"], trained["cpus_per_task"]) == (1, 0, 4)
     assert fitted["gpu"] == 0 and fitted["mem_mb"] < trained["mem_mb"] and fitted["runtime"] < trained["runtime"]
     assert trained["slurm_partition"] == "gpu"
 
 
-def test_an_evaluation_asks_for_what_its_data_need(project):
-    large, small = (f"results/runs/{data}/erm/s0/metrics.csv" for data in ("imagenet+size=32", "colored_digits"))
-    for file in (large, small):
-        result = replace(locate_result(file.rpartition("/")[0]), stage="evaluate")
-        asked = (large, small, "--workflow-profile", "profiles/slurm")
-        own = job_resources(project, f"evaluate {result.dataset}/erm/s0", *asked)
-        assert own["mem_mb"] == resources.estimate_resources(result)["mem_mb"]
-    assert own["mem_mb"] < job_resources(project, "evaluate imagenet+size=32/erm/s0", *asked)["mem_mb"]
+def test_an_evaluation_asks_for_what_its_data_need(on_slurm):
+    asked = [on_slurm[f"evaluate {data}/erm/s0"]["mem_mb"] for data in ("colored_digits", "imagenet+size=32")]
+    results = [locate_result(f"results/runs/{data}/erm/s0") for data in ("colored_digits", "imagenet+size=32")]
+    expected = [resources.estimate_resources(replace(result, stage="evaluate"))["mem_mb"] for result in results]
+    assert asked == expected == sorted(set(asked))
 
 
-def test_the_gpus_of_a_cluster_s_job_lie_on_one_node(project):
+def test_the_gpus_of_a_cluster_s_job_lie_on_one_node(on_slurm):
     """As sbatch is told by the executor."""
-    models = "results/stage1/imagenet/simclr/s0/models.safetensors"
-    asked = job_resources(project, "train_stage1 imagenet/simclr/s0", models, "--workflow-profile", "profiles/slurm")
+    asked = on_slurm["train_stage1 imagenet/simclr/s0"]
     job = SimpleNamespace(resources=SimpleNamespace(**asked, get=asked.get), threads=1)
     told = dict.fromkeys(("run_uuid", "slurm_logfile", "comment_str", "account", "partition", "workdir"), "")
     call = get_submit_command(job, told).split()
     assert {"--gpus=8", "--nodes=1"} <= {*call, *set_gres_string(job).split()}
 
 
-def test_a_cluster_without_gpus_is_asked_for_the_minutes_of_a_cpu(project):
-    name = "results/runs/cmnist/cnc/s0/models.safetensors"
-    asked = ("train_stage2 cmnist/cnc/s0", name, "--workflow-profile", "profiles/slurm")
-    with_gpu, without = (
-        job_resources(project, *asked),
-        job_resources(project, *asked, "--set-resources", "train_stage2:gpu=0"),
-    )
+def test_a_cluster_without_gpus_is_asked_for_the_minutes_of_a_cpu(on_slurm, unedited):
+    job, models = "train_stage2 cmnist/cnc/s0", "results/runs/cmnist/cnc/s0/models.safetensors"
+    plan = unedited.plan(models, *SLURM, "--set-resources", "train_stage2:gpu=0")
+    with_gpu, without = on_slurm[job], read_resources(plan[job])
     assert (with_gpu["gpu"], without["gpu"]) == (1, 0) and without["runtime"] > with_gpu["runtime"]
 
 
@@ -133,31 +141,13 @@ def test_a_job_that_failed_is_tried_again_with_more(project, rules, made, stage)
     project.edit(
         f"workflow/rules/{rules}.smk", lambda text: re.sub(r"(shell:\n\s+).*", rf"\1{shell}", text, flags=re.DOTALL)
     )
-    data = [
-        f"results/data/colored_digits/{name}" for name in ("inputs.npy", "masks.npy", "table.parquet", "groups.npz")
-    ]
-    for file in [
-        *data,
-        *(
-            f"{RUN}/{name}"
-            for name in ("models.safetensors", "outputs.safetensors", "about.json")
-            if rules == "evaluate"
-        ),
-    ]:
+    data = ("inputs.npy", "masks.npy", "table.parquet", "groups.npz")
+    trained = ("models.safetensors", "outputs.safetensors", "about.json") if rules == "evaluate" else ()
+    files = [*(f"results/data/colored_digits/{name}" for name in data), *(f"{RUN}/{name}" for name in trained)]
+    for file in files:
         (project.root / file).parent.mkdir(parents=True, exist_ok=True)
         (project.root / file).touch()
-    here = (
-        "--workflow-profile",
-        "profiles/slurm",
-        "--executor",
-        "local",
-        "--cores",
-        "1",
-        "--retries",
-        "2",
-        "--latency-wait",
-        "0",
-    )
+    here = (*SLURM, "--executor", "local", "--cores", "1", "--retries", "2", "--latency-wait", "0")
     code, text = project.call_snakemake(*here, "--", f"{RUN}/{made}")
     given = [tuple(map(int, line.split())) for line in asked.read_text().splitlines()]
     result = replace(locate_result(RUN), stage=stage)
@@ -169,7 +159,7 @@ def test_a_job_that_failed_is_tried_again_with_more(project, rules, made, stage)
 @pytest.mark.parametrize(("arguments", "slots"), [((), 3), (("--resources", "gpu=2"), 2)])
 def test_all_gpus_of_a_workstation_are_used(project, arguments, slots):
     project.edit("Snakefile", lambda text: f"{text}\nprint('slots', workflow.global_resources['gpu'].value)\n")
-    code, text = gpus(project, "0,1,2", *arguments)
+    code, text = dry_run(project, "0,1,2", *arguments)
     assert code == 0 and f"slots {slots}\n" in text, text
 
 
@@ -178,7 +168,7 @@ def test_without_slurm_nothing_is_started_on_it(project):
         "workflow/despur/orchestration/slurm.py",
         lambda text: text.replace('which("sbatch")', 'which("sbatch-of-nobody")'),
     )
-    code, text = project.call_snakemake("--workflow-profile", "profiles/slurm", f"{RUN}/metrics.csv")
+    code, text = project.call_snakemake(*SLURM, f"{RUN}/metrics.csv")
     assert code == 1 and "this machine has no sbatch" in text and "FAILED" not in text
 
 
@@ -188,7 +178,7 @@ def test_without_slurm_nothing_is_started_on_it(project):
 def test_nothing_is_sent_to_a_partition_that_is_not_there(project, asked, missing):
     for program in ("sbatch", "sinfo", "squeue"):  # without squeue or sacct, the plugin refuses to be imported
         pretend(project.root.parent, program, "batch")
-    code, text = project.call_snakemake("--workflow-profile", "profiles/slurm", f"{RUN}/metrics.csv", *asked)
+    code, text = project.call_snakemake(*SLURM, f"{RUN}/metrics.csv", *asked)
     assert code == 1 and f"no partition {missing} (sinfo lists: batch)" in text and "FAILED" not in text, text
 
 
