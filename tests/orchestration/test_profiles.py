@@ -9,7 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from project import Project, pretend, tiny_project
+import yaml
+from project import SOURCE, Project, pretend, tiny_project
 from snakemake_executor_plugin_slurm.submit_string import get_submit_command
 from snakemake_executor_plugin_slurm.utils import set_gres_string
 
@@ -121,6 +122,12 @@ def test_the_gpus_of_a_cluster_s_job_lie_on_one_node(on_slurm):
     told = dict.fromkeys(("run_uuid", "slurm_logfile", "comment_str", "account", "partition", "workdir"), "")
     call = get_submit_command(job, told).split()
     assert {"--gpus=8", "--nodes=1"} <= {*call, *set_gres_string(job).split()}
+
+
+def test_kubernetes_is_asked_for_gpus_with_a_limit_without_which_it_refuses_them():
+    """Its executor sets limits where ``scale`` is 0 only."""
+    profile = yaml.safe_load((SOURCE / "profiles/kubernetes/profile.yaml").read_text())
+    assert {'gpu_manufacturer="nvidia"', "scale=0"} <= {*profile["default-resources"]}
 
 
 def test_a_cluster_without_gpus_is_asked_for_the_minutes_of_a_cpu(on_slurm, unedited):

