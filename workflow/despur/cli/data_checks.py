@@ -12,7 +12,8 @@ from despur.specs.resolution import resolve
 from despur.specs.spec import Spec
 from despur.storage.store import MISSING, ROWS, Array, Dataset
 
-CHOOSING = {"professions", "synsets", "per_class"}  # settings that choose samples: by default, those of the paper
+# Settings that choose samples: by default, those of the paper.
+CHOOSING = {"professions", "synsets", "per_class", "val_fraction"}
 
 
 def compare_sizes(point: Spec, dataset: Dataset) -> Iterator[str]:
