@@ -328,6 +328,20 @@ def test_comments_are_in_the_groups_of_all_identities_that_they_mention(tmp_path
     assert read("civilcomments+attribute=black", tmp_path).table["a"].tolist() == [0, 0, 0, 1, 1] * 3
 
 
+def test_a_comment_may_be_a_sample_of_each_identity_that_it_mentions(tmp_path, monkeypatch):
+    civilcomments(tmp_path, monkeypatch)
+    dataset = read("civilcomments+attribute=identity+tokens=12", tmp_path)
+    rows = dataset.rows("val")
+    assert [NAMES[a] for a in dataset.a[rows]] == ["male", "female", "white", "muslim", "black", "white", "black"]
+    assert dataset.table["original"].iloc[rows].tolist() == [6, 7, 7, 8, 8, 8, 9]
+    assert dataset.y[rows].tolist() == [0, 1, 1, 0, 0, 0, 1]
+    assert (dataset.groups == dataset.class_attribute_groups).all() and dataset.about["groups"][9] == "toxic, female"
+    comments = read("civilcomments+tokens=12", tmp_path)
+    original = dataset.table["original"].to_numpy()
+    assert (dataset.inputs[0:21] == comments.inputs[0:15][original]).all()
+    assert (dataset.groups.sum(axis=0) == comments.groups.sum(axis=0)).all()
+
+
 def test_an_empty_identity_is_not_mentioned(tmp_path, monkeypatch):
     """WILDS reads it as not a number, which is not at least a half."""
     civilcomments(tmp_path, monkeypatch, lambda table: table.assign(black=table["black"].where(table["black"] > 0.5)))

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur.datasets import celeba, cifar10, cifar100
+from despur.datasets import celeba, cifar10, cifar100, metashift, multinli
 from despur.datasets.bios import PROFESSIONS
 from despur.datasets.civilcomments import IDENTITIES
 from despur.datasets.coco30 import CATEGORIES
@@ -36,6 +36,7 @@ def write_all(root: Path) -> dict[str, str]:
         *(write_waterbirds, write_celeba, write_civilcomments, write_later_cifar, write_fmow, write_amazon),
         *(write_imagenet, write_breeds, write_tiny_imagenet, write_coco),
         *(write_moji, write_bios, write_hate_speech, write_imsitu),
+        *(write_multinli, write_metashift),
     ):
         other(root)
     breeds = {"entity13": 2, "entity30": 4, "living17": 4, "nonliving26": 4}
@@ -186,6 +187,26 @@ def write_fmow(root: Path) -> None:
     write_table(folder / "rgb_metadata.csv", rows)
     regions = [{"alpha-3": "USA", "region": "Americas"}, {"alpha-3": "FRA", "region": "Europe"}]
     write_table(folder / "country_code_mapping.csv", regions)
+
+
+def write_multinli(root: Path) -> None:
+    rows = [
+        {"": number, "gold_label": (y + number // 4) % 3, "sentence2_has_negation": a, "split": SPLITS.index(split)}
+        for number, (split, y, a) in enumerate(draw_samples({"train": 120, "val": 48, "test": 48}))
+    ]
+    write_table(root / "multinli/data/metadata_random.csv", rows)
+    lines = [
+        json.dumps({"gold_label": label, "sentence1": draw_sentence(), "sentence2": draw_sentence()})
+        for label in (multinli.CLASSES[row["gold_label"]] for row in rows)
+    ]
+    for part, (first, last) in zip(multinli.PARTS, ((0, 100), (100, 150), (150, len(lines))), strict=True):
+        write_text(root / f"multinli_1.0/multinli_1.0_{part}.jsonl", lines[first:last])
+
+
+def write_metashift(root: Path) -> None:
+    for group, (y, a) in metashift.GROUPS.items():
+        for number in range(40):
+            write_image(root / "metashift" / metashift.FOLDER / group / f"{y}{a}{number}.jpg", y, a)
 
 
 def write_amazon(root: Path) -> None:

@@ -13,7 +13,7 @@ from despur.specs.spec import Spec
 from despur.storage.store import MISSING, ROWS, Array, Dataset
 
 # Settings that choose samples: by default, those of the paper.
-CHOOSING = {"professions", "synsets", "per_class", "val_fraction"}
+CHOOSING = {"professions", "synsets", "per_class", "val_fraction", "attribute"}
 
 
 def compare_sizes(point: Spec, dataset: Dataset) -> Iterator[str]:

@@ -7,7 +7,8 @@ Evaluation has 16 groups, class x mentioned identity. A comment that mentions se
 one that mentions none is in none and counts for the average only. Where a method or a metric needs one disjoint
 attribute, it is "mentions any of the eight identities" (Sec. 5: "A denotes whether the comment mentions one of eight
 demographic identities"), as in the code of JTT. For Group DRO the paper states none; WILDS trains it on label x Black:
-civilcomments+attribute=black."""
+civilcomments+attribute=black. With attribute=identity the groups are fine in training, too, as in SubpopBench (Yang et
+al. 2023): a comment is a sample of each identity that it mentions, and of none if it mentions none."""
 
 from pathlib import Path
 
@@ -27,7 +28,12 @@ SETTINGS = {
         "App. E.2.2: of bert-base-uncased; gpt2: of GPT-Neo, roberta: of RoBERTa and BART (encoder=language_model); "
         "any other: the model of encoder=hf",
     ),
-    "attribute": choice("any", "Sec. 5: mentions an identity; black: as WILDS trains Group DRO", "any", "black"),
+    "attribute": choice(
+        "any",
+        "Sec. 5: mentions an identity; black: as WILDS trains Group DRO; identity: which one it mentions, as "
+        "SubpopBench's CivilCommentsFine",
+        *("any", "black", "identity"),
+    ),
 }
 
 # Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as
@@ -120,8 +126,20 @@ def shares(path: Path, column: pd.Series) -> Array:
     return value.to_numpy() >= 0.5
 
 
+def list_samples(mentioned: Array, attribute: str) -> tuple[Array, Array, list[str]]:
+    """The comment of each sample and its attribute, (N,) each, and names of the attribute's values. ``mentioned``:
+    which comment mentions which identity, (comments, 8)."""
+    if attribute == "identity":
+        comment, identity = np.nonzero(mentioned)
+        return comment, identity, IDENTITIES
+    comment = np.arange(len(mentioned))
+    if attribute == "any":
+        return comment, np.asarray(mentioned.any(axis=1)), ["no identity", "an identity"]
+    return comment, mentioned[:, IDENTITIES.index("black")], ["not black", "black"]
+
+
 def build(settings: Settings, data_root: Path) -> Dataset:
-    """WILDS's splits; every comment is an original of its own."""
+    """WILDS's splits; a comment is an original."""
     path = metadata_tables.find(data_root, (CSV,), REMEDY)
     columns = ["comment_text", "split", "toxicity", *IDENTITIES]
     raw = metadata_tables.read_table(path, columns, REMEDY, keep_default_na=False)  # "NA" is a comment
@@ -134,19 +152,20 @@ def build(settings: Settings, data_root: Path) -> Dataset:
             raise InputError(
                 f"{path}: no comment of the split {part} mentions an identity, so that it has no groups. {REMEDY}"
             )
-    a = mentioned.any(axis=1) if settings["attribute"] == "any" else mentioned[:, IDENTITIES.index("black")]
-    table = pd.DataFrame({"split": split, "y": y, "a": a.astype(np.int64), "original": np.arange(len(raw))})
+    comment, a, attributes = list_samples(mentioned, settings["attribute"])
+    table = pd.DataFrame({"split": split[comment], "y": y[comment], "a": a.astype(np.int64), "original": comment})
     classes = ["not toxic", "toxic"]
     about = {
         "classes": classes,
         "attribute": "identity",
-        "attributes": ["no identity", "an identity"] if settings["attribute"] == "any" else ["not black", "black"],
+        "attributes": attributes,
         "vocabulary": settings["vocabulary"],
         "groups": [f"{label}, {name}" for label in classes for name in IDENTITIES],
         "select": "val",
         "headline": "test",
         "sha256": {path.name: sha256(path)},
     }
-    groups = np.concatenate([mentioned & (y == label)[:, None] for label in (0, 1)], axis=1)
-    inputs = tokenize(list(raw["comment_text"]), settings["tokens"], settings["vocabulary"])
+    named = mentioned if settings["attribute"] != "identity" else a[:, None] == np.arange(len(IDENTITIES))
+    groups = np.concatenate([named & (y[comment] == label)[:, None] for label in (0, 1)], axis=1)
+    inputs = tokenize(list(raw["comment_text"].iloc[comment]), settings["tokens"], settings["vocabulary"])
     return Dataset(inputs, table, about, groups)

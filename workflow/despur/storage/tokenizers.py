@@ -69,14 +69,15 @@ def load_tokenizer(vocabulary: str) -> Any:
         raise InputError(f"{path} cannot be read ({error}). {remedy(path, tokenizer_files.url)}") from error
 
 
-def tokenize(texts: list[str], length: int, vocabulary: str = "bert") -> Lazy:
-    """Tokens, int32 (N,length): cut at ``length``, short texts filled with the vocabulary's padding. Raises InputError
-    without its files."""
+def tokenize(texts: list[str], length: int, vocabulary: str = "bert", seconds: list[str] | None = None) -> Lazy:
+    """Tokens, int32 (N,length): cut at ``length``, short texts filled with the vocabulary's padding. With ``seconds``,
+    each text is a pair with one of them, of which the longer is cut. Raises InputError without its files."""
     tokenizer = load_tokenizer(vocabulary)
     padding = VOCABULARIES[vocabulary].padding if vocabulary in VOCABULARIES else -1
 
     def make(rows: slice) -> Array:
-        numbers = tokenizer(texts[rows], truncation=True, max_length=length)["input_ids"]
+        pairs = None if seconds is None else seconds[rows]
+        numbers = tokenizer(texts[rows], pairs, truncation=True, max_length=length)["input_ids"]
         tokens = np.full((len(numbers), length), padding, np.int32)
         for row, own in zip(tokens, numbers, strict=True):
             row[: len(own)] = own

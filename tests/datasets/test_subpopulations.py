@@ -1,0 +1,114 @@
+"""Loaders of MultiNLI and MetaShift: miniature folders as published, whole and faulty."""
+
+import json
+
+import pytest
+from helpers import fails, read, well_formed
+from tests.datasets.test_loaders import picture, rows_of
+
+# MultiNLI: pairs of the three parts of the corpus, in their order; those without a label are not listed.
+PAIRS = {
+    "train": [("contradiction", "hello world", "no"), ("-", "hello", "world"), ("neutral", "hello world", "hello")],
+    "dev_matched": [("entailment", "hello, world", "hello world"), ("contradiction", "world", "never hello")],
+    "dev_mismatched": [("neutral", "no", "never"), ("entailment", "world", "world")],
+}
+LISTED = [(0, 0, 1, 0), (2, 2, 0, 0), (3, 1, 0, 1), (4, 0, 1, 1), (5, 2, 1, 2), (6, 1, 0, 2)]
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "hello", "world", "no", "never", ","]
+
+
+@pytest.fixture
+def multinli(tmp_path, monkeypatch):
+    for part, pairs in PAIRS.items():
+        rows = [[json.dumps(dict(zip(("gold_label", "sentence1", "sentence2"), pair, strict=True)))] for pair in pairs]
+        rows_of(tmp_path / f"multinli_1.0/multinli_1.0_{part}.jsonl", rows)
+    header = ("", "gold_label", "sentence2_has_negation", "split")
+    rows_of(tmp_path / "multinli/data/metadata_random.csv", [header, *LISTED])
+    rows_of(tmp_path / "weights/bert-base-uncased/vocab.txt", [[word] for word in WORDS])
+    monkeypatch.setenv("DESPUR_WEIGHTS_ROOT", str(tmp_path / "weights"))
+    return tmp_path
+
+
+def test_pairs_have_the_listed_splits_and_negations(multinli):
+    dataset = read("multinli+tokens=8", multinli)
+    well_formed(dataset)
+    assert dataset.table["split"].tolist() == ["train", "train", "val", "val", "test", "test"]
+    assert dataset.y.tolist() == [0, 2, 1, 0, 2, 1] and dataset.a.tolist() == [1, 0, 0, 1, 1, 0]
+    assert dataset.table["original"].tolist() == [0, 2, 3, 4, 5, 6]
+    assert dataset.about["groups"][1:3] == ["contradiction, negation", "entailment, no negation"]
+
+
+def test_a_pair_is_separated_and_its_longer_sentence_is_cut(multinli):
+    tokens = read("multinli+tokens=8", multinli).inputs
+    assert tokens[0:3].tolist() == [
+        [2, 5, 6, 3, 7, 3, 0, 0],
+        [2, 5, 6, 3, 5, 3, 0, 0],
+        [2, 5, 9, 6, 3, 5, 6, 3],
+    ]
+
+
+def test_a_list_of_another_corpus_is_refused(multinli):
+    path = multinli / "multinli/data/metadata_random.csv"
+    path.write_text(path.read_text().replace("3,1,0,1", "3,2,0,1"))
+    fails(
+        "multinli", multinli, str(path), "column gold_label is 2 for 3. sample", "the corpus has entailment", "nyu.edu"
+    )
+    path.write_text(path.read_text().replace("3,2,0,1", "30,1,0,1"))
+    fails("multinli", multinli, str(path), "for 3. sample", "the corpus has nan")
+
+
+@pytest.mark.parametrize("line", ["", "[]", '{"gold_label": "neutral"}', "{"])
+def test_a_line_that_is_no_pair_is_an_error_that_names_it(multinli, line):
+    path = multinli / "multinli_1.0/multinli_1.0_dev_matched.jsonl"
+    path.write_text(path.read_text() + f"{line}\n")
+    fails("multinli", multinli, str(path), "line 3 is no pair of sentences", "DESPUR_DATA_ROOT")
+
+
+# MetaShift: images by group; one of a cat and a dog.
+IMAGES = {
+    "train/cat/cat(indoor)": 20,
+    "train/dog/dog(outdoor)": 16,
+    "test/cat/cat(outdoor)": 3,
+    "test/dog/dog(indoor)": 4,
+}
+FOLDER = "MetaShift-Cat-Dog-indoor-outdoor"
+
+
+@pytest.fixture(params=["metashift/", ""])
+def metashift(tmp_path, request):
+    folder = tmp_path / f"{request.param}{FOLDER}"
+    number = 0
+    for group, count in IMAGES.items():
+        for _ in range(count):
+            picture(folder / group / f"{number}.jpg", 50, 40, number)
+            number += 1
+    picture(folder / "test/dog/dog(indoor)/0.jpg", 50, 40, 0)
+    return tmp_path, folder
+
+
+def test_images_are_split_at_random_and_folders_are_groups(metashift):
+    dataset = read("metashift+size=32", metashift[0])
+    table = dataset.table
+    assert dict(zip(dataset.about["groups"], dataset.groups.sum(axis=0), strict=True)) == {
+        "dog, outdoor": 16,
+        "dog, indoor": 5,
+        "cat, outdoor": 3,
+        "cat, indoor": 20,
+    }
+    split = table.drop_duplicates("original")["split"].value_counts()
+    assert split.to_dict() == {"train": 29, "test": 10, "val": 4}  # a quarter and a tenth of 43 images
+    assert table.groupby("original")["split"].nunique().eq(1).all() and len(table) == 44
+    other = read("metashift+draw=1+size=32", metashift[0]).table
+    assert (other["split"] != table["split"]).any() and other["y"].equals(table["y"])
+    assert dataset.inputs[0:2].shape == (2, 32, 32, 3)
+
+
+def test_a_group_without_images_is_an_error(metashift):
+    root, folder = metashift
+    for image in (folder / "test/cat/cat(outdoor)").iterdir():
+        image.unlink()
+    fails("metashift", root, str(folder / "test/cat/cat(outdoor)"), "has no images", "dropbox.com")
+
+
+def test_without_a_folder_it_is_said_where_it_comes_from(tmp_path):
+    fails("metashift", tmp_path, FOLDER, "dropbox.com", "DESPUR_DATA_ROOT")
+    fails("multinli", tmp_path, "multinli_1.0_train.jsonl", "kohpangwei/group_DRO", "DESPUR_DATA_ROOT")

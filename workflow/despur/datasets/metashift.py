@@ -1,0 +1,92 @@
+"""MetaShift, cats against dogs, indoor or outdoor (Liang & Zou 2022; Yang et al. 2023, SubpopBench): cats are mostly
+indoor, dogs mostly outdoor.
+
+From your copy under DESPUR_DATA_ROOT: the folder of four groups that the released code of MetaShift makes. Split as by
+SubpopBench, at random, whatever the folders' train and test: a quarter for test, a tenth for validation. It draws from
+files in the order of the disk; here from their sorted names."""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from despur.compute.randomness import derive_generator
+from despur.datasets.sources import image_files, metadata_tables, objects
+from despur.specs.settings import Settings, draw, float_, int_
+from despur.storage.store import Dataset, InputError
+
+SETTINGS = {
+    "size": int_(224, "SubpopBench: pixels a side, out of 256", at_least=32),
+    "test_fraction": float_(0.25, "SubpopBench", above=0, below=1),
+    "val_fraction": float_(0.1, "SubpopBench: of all images", above=0, below=1),
+    "draw": draw("which random split"),
+}
+
+PAPER_HYPERPARAMETERS = {  # SubpopBench's defaults, for about its 5,001 steps
+    "*": {
+        "encoder": "resnet50",
+        "learning_rate": 1e-3,
+        "weight_decay": 1e-4,
+        "batch_size": 108,
+        "epochs": 240,
+    },
+}
+
+FOLDER = "MetaShift-Cat-Dog-indoor-outdoor"
+RAW = tuple(
+    f"metashift/MetaShift-Cat-Dog-indoor-outdoor/{group}/** | MetaShift-Cat-Dog-indoor-outdoor/{group}/**"
+    for group in ("train/cat/cat(indoor)", "train/dog/dog(outdoor)", "test/cat/cat(outdoor)", "test/dog/dog(indoor)")
+)
+SOURCE = "https://www.dropbox.com/s/a7k65rlj4ownyr2/metashift.tar.gz?dl=1"
+LICENSE = "Visual Genome: CC BY 4.0"
+DOWNLOADS = (
+    {
+        "name": "metashift.tar.gz",
+        "into": "metashift",
+        "read_in": "YyzHarry/SubpopBench, subpopbench/scripts/download.py",
+    },
+)
+REMEDY = f"Unpack {SOURCE} anew into metashift/ in the folder that DESPUR_DATA_ROOT names"
+GROUPS = {  # folder: class, attribute
+    "train/dog/dog(outdoor)": (0, 0),
+    "test/dog/dog(indoor)": (0, 1),
+    "test/cat/cat(outdoor)": (1, 0),
+    "train/cat/cat(indoor)": (1, 1),
+}
+
+
+def list_images(folder: Path) -> pd.DataFrame:
+    """Images with class and attribute, by group and name. Raises InputError for a group without images."""
+    rows = []
+    for group, (y, a) in GROUPS.items():
+        files = objects.images_in(folder / group) if (folder / group).is_dir() else []
+        if not files:
+            raise InputError(f"{folder / group} has no images. {REMEDY}")
+        rows += [(file, y, a) for file in files]
+    return pd.DataFrame(rows, columns=["file", "y", "a"])
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """An image is an original, also where it is in two groups, as pictures of Visual Genome with a cat and a dog may
+    be."""
+    size = settings["size"]
+    images = list_images(metadata_tables.find(data_root, (f"metashift/{FOLDER}", FOLDER), REMEDY))
+    original, names = pd.factorize(images["file"].map(lambda file: file.name))
+    order = derive_generator("metashift", settings["draw"]).permutation(len(names))
+    tested, validated = (int(settings[f"{part}_fraction"] * len(names)) for part in ("test", "val"))
+    split = np.full(len(names), "train", object)
+    split[order[:tested]], split[order[tested : tested + validated]] = "test", "val"
+    table = images[["y", "a"]].assign(split=split[original], original=original)
+    about = {
+        "size": size,
+        "train_crop": "centre",
+        "test_crop": "centre",
+        "classes": ["dog", "cat"],
+        "attribute": "place",
+        "attributes": ["outdoor", "indoor"],
+        "select": "val",
+        "headline": "test",
+    }
+    pixels = image_files.images(list(images["file"]), size, partial(objects.squared, size=size), REMEDY)
+    return Dataset(pixels, table, about)
