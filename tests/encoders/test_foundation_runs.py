@@ -17,8 +17,10 @@ from tests.encoders.test_hf import CONFIGS
 import despur
 from despur import data, evaluate, groups
 from despur.encoders.base import build_encoder
+from despur.evidence.ledger import recording
 from despur.specs.resolution import resolve
 from despur.storage.containers import Container
+from despur.storage.raw_files import sha256
 from despur.training import runs
 
 pytestmark = pytest.mark.long
@@ -105,5 +107,9 @@ def test_frozen_encoders_are_read_by_probes_and_by_methods_that_are_fitted(root,
     frozen = encoder.replace("encoder", "stage1.encoder")
     where = train(root, dataset, f"{method}+{frozen}+stage1.classes=means")
     (stage1,) = where.upstream("stage1")
+    (run,) = where.runs()
+    weights = recording.identify_weights(where, run)
+    assert weights == {file: sha256(root / "weights" / file) for file in weights}
+    assert any(file.endswith(".safetensors") for file in weights) == ("random" not in encoder)
     if "random" not in encoder:
         np.testing.assert_allclose(np.linalg.norm(compare_with_saved(stage1), axis=1), 1, atol=1e-2)

@@ -10,10 +10,12 @@ import yaml
 from making import write_run
 
 from despur.evidence.claims.claim_format import read_claims
+from despur.evidence.claims.decisions import find_tier
 from despur.evidence.numbers.tables import compare
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.runs.changed_settings import describe_changes
 from despur.evidence.statistics.formulas import Correlation, Formulas
+from despur.evidence.verdicts import Tier
 from despur.orchestration import configuration, experiments
 from despur.papers.adapters import method_names
 from despur.specs.names import parse
@@ -49,6 +51,16 @@ def waterbirds_runs(artifact, **changes):
         if artifact_run.paper_dataset == "waterbirds":
             run = locate_result(artifact_run.folders[0]).runs()[0]
             yield artifact_run.dataset, describe_changes(artifact_run, run.data.name, run.spec.name)
+
+
+def test_a_frozen_encoder_of_the_hub_is_another_encoder_on_the_papers_data():
+    for encoder, tier in (("", Tier.PAPER), ("+stage1.classes=means+stage1.encoder=hf", Tier.OTHER_ENCODER)):
+        for printed, method in (("wise_ft", "wise_ft+alpha=0"), ("contrastive_adapter", "contrastive_adapter")):
+            name = resolve("methods", method + encoder, "waterbirds").points[0].name
+            folders = (f"results/runs/waterbirds+fit=clip/{name}/s0",)
+            artifact_run = experiments.ArtifactRun("waterbirds", "waterbirds", printed, folders, "table_3", "adapters")
+            changed = describe_changes(artifact_run, "waterbirds+fit=clip", name)
+            assert find_tier(pd.DataFrame({"substitute": [False], "changed": [changed]})) == tier
 
 
 def test_waterbirds_are_this_papers_as_clip_sees_them_and_stretched_ones_are_flagged():

@@ -108,6 +108,15 @@ def test_a_record_holds_all_metrics_of_a_run_and_what_made_it(finished, tmp_path
         assert each.path.stat().st_size < 60_000
 
 
+def test_a_record_names_the_weights_that_its_run_was_made_with(copy, tmp_path, monkeypatch):
+    assert all("weights" not in each.content for each in recorded(copy, ERM, tmp_path / "without"))
+    weights = {"hf/me--dinov2/model.safetensors": 64 * "a"}
+    about = json.loads((copy / ERM / "about.json").read_text())
+    edit_about(copy, ERM, specification=about["specification"] | {"weights": weights})
+    monkeypatch.setattr(record, "means_the_same", lambda *_: True)
+    assert all(each.content["weights"] == weights for each in recorded(copy, ERM, tmp_path / "with"))
+
+
 def test_predictions_are_those_of_the_kept_outputs(finished, tmp_path):
     dataset = load_dataset(finished / "data/colored_digits", "colored_digits")
     outputs = Container(finished / ERM / "outputs.safetensors")

@@ -19,11 +19,12 @@ from despur.specs.declarations import read_declarations
 from despur.specs.paths import ResultPath, Run
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
-from despur.storage import commits
-from despur.storage.abouts import read_upstream, select_machine
+from despur.storage import commits, raw_files, weight_files
+from despur.storage.abouts import list_upstream, read_upstream, select_machine
 from despur.storage.containers import Container
 from despur.storage.digest import revisions
 from despur.storage.finished_runs import means_the_same, read_metrics, read_resamples, rows_of
+from despur.storage.pretrained import weights_root
 from despur.storage.reading import read_json
 from despur.storage.store import InputError, load_dataset
 
@@ -64,11 +65,25 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
         own, drawn = (rows_of(table, run) for table in (metrics, resamples))
         measured = measure(dataset, run, outputs.load_arrays(f"{run.key}/best"), own, drawn, withheld=card is None)
         name = card and files.write(folder / run.data.name, "card", card).stem
-        behind = {"upstream": read_upstream(result, run)}
+        behind: dict[str, Any] = {"upstream": read_upstream(result, run)}
         refuse_bf16({str(result.folder): about} | behind["upstream"])
+        if weights := identify_weights(result, run):
+            behind["weights"] = weights
         content = {**describe(result, run, about), **made_by, **behind, "card": name, **measured}
-        content = {key: content[key] for key in (*files.KEYS, *files.LATER_KEYS)}  # in their order
+        content = {key: content[key] for key in (*files.KEYS, *files.LATER_KEYS) if key in content}  # in their order
         yield files.write(folder / run.data.name / run.spec.name, f"s{run.seed}", content)
+
+
+def identify_weights(result: ResultPath, run: Run) -> dict[str, str]:
+    """The checksum of each file of weights behind a run, also of earlier stages, by its path below the folder of
+    weights: as it was when they were made. What was then as published is looked up now, where it still is there."""
+    encoders = weight_files.list_encoders([run.spec], without=())
+    used = [file for each in encoders for file in raw_files.list_files(raw_files.list_patterns(each), weights_root())]
+    weights = {str(file.relative_to(weights_root())): weight_files.read_note(file)["sha256"] for file in used}
+    abouts = [folder / "about.json" for folder in (result.folder, *(each[1] for each in list_upstream(result, run)))]
+    for file in abouts:
+        weights |= read_json(file)["specification"].get("weights", {}) if file.exists() else {}
+    return weights
 
 
 def refuse_bf16(abouts: Mapping[str, Mapping[str, Any]]) -> None:
