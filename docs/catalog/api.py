@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from catalog.markdown import code, contents, escape, link_file, page, table
@@ -50,6 +51,13 @@ def describe_name(package: str, name: str, module: str, own: str) -> str:
     text = ast.get_docstring(node) or ""
     words, example = EXAMPLE.sub("", text).strip(), EXAMPLE.search(text)
     shown = f"~~~~python\nfrom {package} import {name}\n\n{name}{signature}\n~~~~"
-    return "\n\n".join(
-        [f"## {name}", shown, escape(words), *([f"~~~~pycon\n{example[0]}\n~~~~"] if example else []), link_file(file)]
-    )
+    examples = [f"~~~~pycon\n{example[0]}\n~~~~"] if example else []
+    return "\n\n".join([f"## {name}", shown, escape(words), *examples, *describe_methods(node), link_file(file)])
+
+
+def describe_methods(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
+    """The public methods of a class, each with its docstring; nothing of a function."""
+    for each in node.body if isinstance(node, ast.ClassDef) else ():
+        if isinstance(each, ast.FunctionDef) and not each.name.startswith("_"):
+            arguments = "" if each.decorator_list else f"({', '.join(given.arg for given in each.args.args[1:])})"
+            yield f"{code(f'.{each.name}{arguments}')}: {escape(ast.get_docstring(each) or '')}"

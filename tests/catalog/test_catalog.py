@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from project import SOURCE, Project
 
-from catalog import components, elsewhere, gallery, markdown, reference, tutorial, verdicts
+from catalog import api, components, elsewhere, gallery, markdown, reference, tutorial, verdicts
 from catalog.losses import describe_losses
 from catalog.pages import FENCE, LINK, Site
 from despur.__main__ import COMMANDS
@@ -25,6 +25,11 @@ from despur.specs.settings import spell
 @pytest.fixture(scope="module")
 def site():
     return Site()
+
+
+def test_a_public_class_shows_its_methods_and_its_shapes():
+    shown = api.build_page("despur.samplers", api.TITLES["despur.samplers"])
+    assert "`.rows`: All rows of each batch, (B,2M+2N)." in shown and "`.draw(" in shown and "`._" not in shown
 
 
 def links(text):

@@ -38,7 +38,7 @@ def runs(tmp_path, monkeypatch):
         tmp_path / "results/runs/colored_digits/erm/s0-2/history.csv", index=False
     )
     (line,) = explore.explore([], tmp_path / "page.html")
-    assert "6 runs, 1 data sets" in line
+    assert line.endswith("page.html: runs: 6; data sets: 1")
     return tmp_path
 
 

@@ -48,6 +48,17 @@ def test_samples_are_inputs_classes_and_attributes():
     np.testing.assert_allclose(image[0].numpy(), centre, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("name", "shape"), [("domain_digits", (3, 16, 16)), ("scene_subclasses", (3, 32, 32)), ("scene_embeddings", (32,))]
+)
+def test_bundled_data_sets_give_samples_of_the_stated_shape(name, shape, tmp_path):
+    samples = despur.dataset(name, split="val", root=tmp_path)
+    shown, y, a = samples[len(samples) - 1]
+    assert shown.shape == shape and shown.dtype == torch.float32
+    assert y in range(len(samples.classes)) and a in range(len(samples.attributes))
+    assert samples.group_mask.shape == (len(samples), len(samples.groups)) and samples.group_mask[-1].any()
+
+
 def test_raw_files_are_read_below_the_root(tmp_path):
     write_waterbirds(tmp_path)
     birds = despur.dataset("waterbirds", root=tmp_path, split="test")

@@ -22,7 +22,8 @@ from despur.training.inputs import load_method_class
 
 class Model:
     """Encoder and head (if there is one) of one run, on the CPU. Where the run reads stage-1 representations, the
-    encoder begins with the stage-1 encoder."""
+    encoder begins with the stage-1 encoder. ``shape``: of one input, (C,H,W), (D,) or (T,); ``classes``: their names,
+    in the order of the logits."""
 
     def __init__(self, networks: nn.ModuleDict, shape: tuple[int, ...], classes: list[str]) -> None:
         self.networks, self.shape, self.classes = networks.eval(), shape, classes

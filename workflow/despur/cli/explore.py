@@ -50,7 +50,7 @@ def explore(paths: Sequence[str], output: Path) -> Iterator[str]:
     )
     with atomic(output) as temporary:
         temporary.write_text(text, encoding="utf-8")
-    yield f"{output}: {count_runs(points)} runs, {points['dataset'].nunique()} data sets"
+    yield f"{output}: runs: {count_runs(points)}; data sets: {points['dataset'].nunique()}"
 
 
 def load_points(folder: Path) -> "pd.DataFrame":

@@ -28,6 +28,8 @@ def layers(weights: Mapping[str, Array]) -> tuple[Array, Array, Array]:
 def product_bound(weights: Mapping[str, Array]) -> float:
     """Upper bound: the product of the spectral norms of the layers; the Lipschitz constant of ReLU is 1.
 
+    ``weights``: (outputs,inputs) of each layer, by name; no unit.
+
     >>> import numpy as np
     >>> from despur.metrics import product_bound
     >>> product_bound({"down.weight": np.array([[3.0, 4.0]]), "up.weight": np.array([[2.0], [0.0]])})

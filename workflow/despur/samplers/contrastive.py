@@ -26,13 +26,14 @@ def draw(rng: np.random.Generator, pool: Array, rows: int, size: int) -> Array:
 
 @dataclass
 class ContrastiveBatch:
-    """Training rows of B two-sided contrastive batches. Each has two sides: its first anchor, and its first positive as
-    the anchor."""
+    """Training rows of B two-sided contrastive batches (Algorithm 2 of Zhang et al. 2022). Each has two sides: its
+    first anchor, and its first positive as the anchor. ``anchors`` and ``positives`` (B,M); ``negatives`` (B,N) of the
+    first anchor, ``reverse_negatives`` (B,N) of the first positive."""
 
-    anchors: Array  # (B,M)
-    positives: Array  # (B,M)
-    negatives: Array  # (B,N), of the first anchor
-    reverse_negatives: Array  # (B,N), of the first positive
+    anchors: Array
+    positives: Array
+    negatives: Array
+    reverse_negatives: Array
 
     @property
     def rows(self) -> Array:
