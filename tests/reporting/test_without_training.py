@@ -76,6 +76,7 @@ def test_tables_under_a_choice_show_its_runs_in_the_place_of_the_others(monkeypa
     few = Choice({"jtt": {"learning_rate": "0.1"}}, "App. E: not stated")
     add(ledger.LEDGER, 0, "jtt+learning_rate=0.1", machine=MACHINE)
     paper = load_experiments("cnc")
+    monkeypatch.setitem(paper, "datasets", [*paper["datasets"], "colored_digits"])  # only a paper's own data count
     monkeypatch.setattr(without_training, "read_choices", lambda own: [choice, few] if own == paper else [])
     Path("some.yaml").write_text(CONFIG)
     config = load_configuration(Path("some.yaml")) | {"outputs": "results"}
