@@ -96,9 +96,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     pairs = pd.concat([read_pairs(text) for text in texts], ignore_index=True).reindex(listed[POSITION])
     wrong = np.flatnonzero(pairs["gold_label"].to_numpy() != label)
     if len(wrong):
-        raise metadata_tables.fault(
-            path, listed["gold_label"], int(wrong[0]), f"the corpus has {pairs['gold_label'].iloc[wrong[0]]}. {REMEDY}"
-        )
+        other = f"the corpus ({', '.join(map(str, texts))}) has {pairs['gold_label'].iloc[wrong[0]]}. {REMEDY}"
+        raise metadata_tables.fault(path, listed["gold_label"], int(wrong[0]), other)
     table = pd.DataFrame(
         {
             "split": split,
