@@ -43,16 +43,19 @@ def build_page(package: str, folder: Path) -> str:
 
 
 def describe_name(package: str, name: str, module: str, own: str) -> str:
-    """How a name is imported and called, its docstring and its example."""
+    """How a name is imported and called, its docstring and its example; its file, which names the source."""
     file = PACKAGE / f"{module.removeprefix('despur.').replace('.', '/')}.py"
-    node = next(node for node in ast.parse(file.read_text()).body if getattr(node, "name", "") == own)
+    tree = ast.parse(file.read_text())
+    node = next(node for node in tree.body if getattr(node, "name", "") == own)
     assert isinstance(node, ast.FunctionDef | ast.ClassDef)
     signature = f"({ast.unparse(node.args)})" if isinstance(node, ast.FunctionDef) else ""
     text = ast.get_docstring(node) or ""
     words, example = EXAMPLE.sub("", text).strip(), EXAMPLE.search(text)
     shown = f"~~~~python\nfrom {package} import {name}\n\n{name}{signature}\n~~~~"
+    source, _, _ = (ast.get_docstring(tree) or "").partition("\n\n")
+    told = f"{link_file(file)}: {escape(source)}"
     examples = [f"~~~~pycon\n{example[0]}\n~~~~"] if example else []
-    return "\n\n".join([f"## {name}", shown, escape(words), *examples, *describe_methods(node), link_file(file)])
+    return "\n\n".join([f"## {name}", shown, escape(words), *examples, *describe_methods(node), told])
 
 
 def describe_methods(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:

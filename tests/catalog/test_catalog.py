@@ -27,6 +27,12 @@ def site():
     return Site()
 
 
+def test_a_public_name_shows_the_source_that_its_file_names():
+    shown = api.build_page("despur.losses", api.TITLES["despur.losses"])
+    _, _, own = shown.partition("## whiten")
+    assert "whitening.py): Whitening (Ermolov et al. 2021, Sec. 3)." in own
+
+
 def test_a_public_class_shows_its_methods_and_its_shapes():
     shown = api.build_page("despur.samplers", api.TITLES["despur.samplers"])
     assert "`.rows`: All rows of each batch, (B,2M+2N)." in shown and "`.draw(" in shown and "`._" not in shown
