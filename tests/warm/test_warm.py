@@ -19,8 +19,9 @@ from despur.warm import folder, is_alive
 from despur.warm.server import Server
 
 WHO = """
-import os, sys
+import gc, os, sys
 print(sys.argv[1:], os.getcwd(), os.environ.get("COLOUR"), "torch" in sys.modules, sys.path[0])
+assert (gc.get_freeze_count() > 100_000) == ("torch" in sys.modules)
 print(sorted(name for name in sys.modules if name.startswith("despur")), file=sys.stderr)
 """
 

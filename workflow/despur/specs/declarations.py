@@ -52,9 +52,12 @@ def list_components(kind: str) -> list[str]:
 @cache
 def list_measures() -> dict[str, Path]:
     """The files of the folders ``metrics`` that define ``measure``, by name: every run is evaluated by them, too."""
-    found = {name: parse_file(file).body for name, file in list_files("metrics").items()}
-    defining = [name for name, body in found.items() if any(getattr(node, "name", "") == "measure" for node in body)]
-    return {name: list_files("metrics")[name] for name in defining}
+    named = {name: file for name, file in list_files("metrics").items() if "def measure(" in file.read_text()}
+    return {
+        name: file
+        for name, file in named.items()
+        if any(getattr(node, "name", "") == "measure" for node in parse_file(file).body)
+    }
 
 
 def find_component(kind: str, name: str) -> Path:

@@ -4,6 +4,7 @@ UMAP's functions are compiled in each process that uses them, and directional de
 take seconds. So the server forks a successor that does this once and then takes over. Until then the server itself
 runs commands."""
 
+import gc
 import importlib
 import json
 import os
@@ -62,6 +63,7 @@ class Server:
             signal.signal(signal.SIGUSR1, signal.SIG_DFL)
             compile_umap()
             importlib.import_module("torch._dynamo")
+            freeze_objects()
             if os.getppid() == server:
                 os.kill(server, signal.SIGUSR1)
 
@@ -162,12 +164,20 @@ def parse_package() -> None:
         digest.parse(file, file.read_text())
 
 
+def freeze_objects() -> None:
+    """Keep the garbage collector of each fork away from the libraries' objects: to look at them takes it more time than
+    many jobs need, and copies the memory that forks share."""
+    gc.collect()
+    gc.freeze()
+
+
 def main() -> None:
     os.environ["NUMBA_THREADING_LAYER"] = "forksafe"  # UMAP runs before forks
     server = Server(int(sys.argv[1]))  # clients can connect while it imports
     for name in LIBRARIES.split():
         importlib.import_module(name)
     parse_package()
+    freeze_objects()
     server.fork_successor()
     if command := server.serve():
         run_and_exit(command)
