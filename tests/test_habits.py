@@ -40,6 +40,12 @@ def test_published_is_what_targets_make():
     assert {job["if"] for job in jobs.values()} == {"github.ref_type == 'branch'", "github.ref_type == 'tag'"}
 
 
+def test_actions_are_pinned_by_commit():
+    text = "".join(file.read_text() for file in (SOURCE / ".github/workflows").glob("*.yml"))
+    used = re.findall(r"uses: (.*)", text)
+    assert used and all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", each) for each in used)
+
+
 def test_versions_are_one():
     version = tomllib.loads((SOURCE / "pyproject.toml").read_text())["project"]["version"]
     cited = yaml.safe_load((SOURCE / "CITATION.cff").read_text())
