@@ -1,23 +1,22 @@
 """The catalog of data sets, from their files. Bundled data sets are built, to count their samples."""
 
-from pathlib import Path
+from functools import cache
 from urllib.parse import urlsplit
-
-import numpy as np
 
 from catalog.components import format_settings
 from catalog.markdown import code, contents, escape, link_file, page, table
 from despur.cli.check import find_statement
 from despur.cli.fetch import list_downloads
+from despur.library.split_dataset import dataset
 from despur.orchestration.experiments import list_papers, load_experiments
 from despur.specs.declarations import find_component, list_components, read_declarations, read_docstring, summarize
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
 from despur.storage.addresses import REPORTED
-from despur.storage.dataset_checks import build_dataset
 from despur.storage.raw_files import is_downloaded
 
 INTRODUCTION = "After this page you know every data set: its files, sizes, license, and who can have it."
+load = cache(dataset)
 COUNTED = ("colored_digits", "scene_digits", "domain_digits")  # bundled, and quick to build
 
 
@@ -46,7 +45,7 @@ def describe_papers(name: str) -> str:
 
 def describe_access(name: str) -> str:
     """How a user gets the files of a data set."""
-    if not read_declarations("datasets", name).get("RAW"):
+    if not {"RAW", "RAW_WITH"} & read_declarations("datasets", name).keys():
         return "bundled"
     if is_downloaded(name):
         return "downloaded by itself"
@@ -81,9 +80,26 @@ def build_page(name: str) -> str:
 
 def show_in_python(name: str) -> str:
     """How to get its samples in Python; nothing for representations, which ``despur.train`` makes."""
-    if resolve("datasets", name).points[0].source:
+    example = write_example(name)
+    return f"## In Python\n\n~~~~pycon\n{example}~~~~" if example else ""
+
+
+def write_example(name: str) -> str:
+    """An example that holds where the raw files are below ``data``; with the first sample, if it is quick to build."""
+    bundled, named = (
+        describe_access(name) == "bundled",
+        "bring_your_own+name=mine" if name == "bring_your_own" else name,
+    )
+    if resolve("datasets", named).points[0].source:
         return ""
-    return f'## In Python\n\n~~~~python\nimport despur\n\ntrain = despur.dataset("{name}", root="data")\n~~~~'
+    root = "" if bundled else ', root="data"'
+    call = f'>>> import despur\n>>> train = despur.dataset("{named}"{root}, split="train")\n>>> x, y, a = train[0]\n'
+    if name not in COUNTED:
+        return call
+    samples = load(name)
+    x, y, a = samples[0]
+    shown = (x.shape, samples.classes[y], samples.attributes[a])
+    return f"{call}>>> x.shape, train.classes[y], train.attributes[a]\n{shown}\n"
 
 
 def describe_files(name: str) -> str:
@@ -115,12 +131,11 @@ def describe_downloads(name: str) -> str:
 
 def describe_sizes(name: str) -> str:
     """Samples of each class-attribute group in each split, counted in the data set as its defaults make it."""
-    dataset = build_dataset(resolve("datasets", name).points[0], Path("nowhere"))
-    names, splits = dataset.about["groups"], dataset.splits
-    counts = {split: dataset.groups[dataset.rows(split)].sum(axis=0) for split in splits}
-    rows = [[escape(group), *(f"{counts[split][i]:,}" for split in splits)] for i, group in enumerate(names)]
-    total = ["all samples", *(f"{np.size(dataset.rows(split)):,}" for split in splits)]
-    return table(["group", *splits], [*rows, total])
+    stored = load(name).stored
+    counts = {split: stored.groups[stored.rows(split)].sum(axis=0) for split in stored.splits}
+    rows = [[escape(each), *(f"{of[i]:,}" for of in counts.values())] for i, each in enumerate(stored.about["groups"])]
+    total = ["all samples", *(f"{len(stored.rows(split)):,}" for split in stored.splits)]
+    return table(["group", *stored.splits], [*rows, total])
 
 
 def describe_published(name: str) -> str:

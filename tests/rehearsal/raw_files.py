@@ -336,3 +336,7 @@ def write_imsitu(root: Path) -> None:
             write_image(root / f"imsitu/images/{split}_{number}.jpg", y, a)
             rows.append({"image": f"{split}_{number}.jpg", "class": ("make", "move")[y], "gender": ("man", "woman")[a]})
         write_table(root / f"imsitu/{split}.csv", rows)
+        y, a = (
+            np.array([row[column] == word for row in rows]) for column, word in (("class", "move"), ("gender", "woman"))
+        )
+        np.save(root / f"imsitu/{split}.npy", draw_vectors(y, a))

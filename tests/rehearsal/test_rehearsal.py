@@ -1,12 +1,15 @@
 """The miniature of the published configuration: its raw files are read, and all of its jobs are planned."""
 
+import numpy as np
 import pytest
 import yaml
 from project import SOURCE
 
+from catalog.datasets import write_example
 from despur.orchestration import artifact_files, experiments
+from despur.specs.declarations import list_components
 from rehearsal import again
-from rehearsal.__main__ import CONFIG, derive_configuration, prepare
+from rehearsal.__main__ import CONFIG, derive_configuration, prepare, reduce_dataset
 
 PUBLISHED = yaml.safe_load((SOURCE / "config/published.yaml").read_text())
 READ = """
@@ -28,6 +31,15 @@ def list_bases(config):
     return {name: experiments.list_substitutes(config, name)[0].split("+")[0] for name in config["datasets"]}
 
 
+EXAMPLES = """
+import doctest
+import sys
+parse, run = doctest.DocTestParser().get_doctest, doctest.DocTestRunner().run
+failed = [example for example in sys.argv[1:] if run(parse(example, {}, example, None, 0)).failed]
+assert not failed, failed
+"""
+
+
 def test_the_derived_configuration_keeps_all_papers_and_data_sets_with_one_seed():
     derived = derive_configuration(PUBLISHED, [])
     assert derived["papers"] == PUBLISHED["papers"] and derived["seeds"] == 1
@@ -35,6 +47,15 @@ def test_the_derived_configuration_keeps_all_papers_and_data_sets_with_one_seed(
     assert derived["datasets"]["civilcomments"]["methods"] == PUBLISHED["datasets"]["civilcomments"]["methods"]
     assert {own["seeds"] for own in derived["artifacts"]["fair_cl"].values()} == {1}
     assert derive_configuration(PUBLISHED, ["cnc"])["papers"] == ["cnc"]
+
+
+def write_examples():
+    """The examples of the catalog, of smaller data where a default is too large for the miniature."""
+    examples = {
+        name: write_example(name).replace(f'"{name}"', f'"{reduce_dataset(name)}"')
+        for name in list_components("datasets")
+    }
+    return [example for example in examples.values() if example]
 
 
 def details(inputs, outputs):
@@ -60,11 +81,21 @@ def test_one_job_of_each_kind_is_made_again_and_none_that_depends_on_another():
 
 
 @pytest.mark.long
-def test_every_raw_file_is_read_and_every_job_is_planned(tmp_path):
+def test_every_raw_file_is_read_every_example_holds_and_every_job_is_planned(tmp_path):
     project = prepare(tmp_path / "project", [])
     config = yaml.safe_load((project.root / CONFIG).read_text())
     datasets = [experiments.list_substitutes(config, name)[0].replace("+draw=seed", "") for name in config["datasets"]]
     project.python("-c", READ, *datasets)
+    own = project.root / "data/bring_your_own/mine.npz"
+    own.parent.mkdir()
+    np.savez(
+        own,
+        features=np.eye(8),
+        y=np.arange(8) % 2,
+        a=np.arange(8) // 4,
+        split=np.array(["train"] * 6 + ["val", "test"]),
+    )
+    project.python("-c", EXAMPLES, *write_examples())
     plan = project.plan("--configfile", CONFIG)
     artifacts = {
         f"{paper}_{artifact}"
