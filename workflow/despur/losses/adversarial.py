@@ -6,7 +6,7 @@ from torch import Tensor
 
 
 def reverse_gradient(x: Tensor, strength: float) -> Tensor:
-    """The gradient reversal layer of Ganin et al. 2016: ``x`` (...) unchanged; its gradient is multiplied by
+    """The gradient reversal layer of Ganin et al. 2016: ``x`` of any shape, unchanged; its gradient is multiplied by
     ``-strength``.
 
     >>> import torch

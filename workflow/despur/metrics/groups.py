@@ -23,8 +23,8 @@ def one_hot(values: Array, count: int) -> csr_array:
 
 
 def group_accuracies(correct: Array, groups: Array, weights: Array | None = None) -> Array:
-    """Accuracy of each group, (...,G); NaN for a group without samples. ``correct`` bool (N,); ``groups`` bool (N,G),
-    which may overlap.
+    """Accuracy of each group, a share, (...,G); NaN for a group without samples. ``correct`` bool (N,); ``groups`` bool
+    (N,G), which may overlap.
 
     >>> import numpy as np
     >>> from despur.metrics import group_accuracies
@@ -38,8 +38,8 @@ def group_accuracies(correct: Array, groups: Array, weights: Array | None = None
 
 
 def worst_group_accuracy(correct: Array, groups: Array, weights: Array | None = None) -> Array:
-    """Smallest accuracy of the groups with samples, (...): 1 - Eq. 1 of Zhang et al. 2022 for the 0-1 loss. NaN if no
-    group has samples. Samples in no group do not count.
+    """Smallest accuracy of the groups with samples, a share, (...): 1 - Eq. 1 of Zhang et al. 2022 for the 0-1 loss.
+    NaN if no group has samples. Samples in no group do not count. Arguments as in :func:`group_accuracies`.
 
     >>> import numpy as np
     >>> from despur.metrics import worst_group_accuracy

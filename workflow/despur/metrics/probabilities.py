@@ -16,7 +16,8 @@ MANY = 10  # of more classes, the areas under curves have no values on bootstrap
 
 
 def brier_score(probabilities: Array, y: Array, weights: Array | None = None) -> Array:
-    """Mean squared distance of the probabilities (N,C) and the one-hot classes, (...); of two classes, half of it.
+    """Mean squared distance of the probabilities (N,C) and the one-hot classes (Brier 1950), (...), from 0 to 2; of two
+    classes half of it, as in scikit-learn.
 
     ``y`` (N,); ``weights`` (...,N): how often each sample counts, by default once.
 
@@ -45,7 +46,8 @@ def calibration_error(probabilities: Array, y: Array, weights: Array | None = No
 
 
 def areas_under_curves(score: Array, positive: Array, weights: Array) -> tuple[Array, Array]:
-    """Area under the ROC curve, and average precision, (...); NaN where all samples are positive or none is.
+    """Area under the ROC curve (Fawcett 2006), and average precision as scikit-learn defines it: shares, (...); NaN
+    where all samples are positive or none is.
 
     ``score`` (N,): higher for positive ones; ``positive`` bool (N,); ``weights`` (...,N).
 

@@ -6,7 +6,8 @@ from despur.storage.store import Array
 
 
 def share_inside(maps: Array, masks: Array) -> Array:
-    """Share of the sum of each map that lies inside its mask, (N,); NaN for a map whose sum is 0.
+    """Share of the sum of each map that lies inside its mask, (N,); NaN for a map whose sum is 0. The energy-based
+    pointing game of Wang et al. 2020 (Score-CAM), with a mask in the place of their box.
 
     ``maps`` (N,H,W), not negative; ``masks`` bool (N,H,W).
 

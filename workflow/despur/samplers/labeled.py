@@ -9,7 +9,8 @@ def label_ranks(rng: np.random.Generator, y: Array, block: Array | None = None) 
     """Rank of each sample in the order of labeling, (N,): the n labeled samples are those with ranks below n.
 
     For every n, classes are equally frequent among them, to within one, until a class is used up. So a larger share of
-    labels contains the smaller ones. Within a class, samples of a lower ``block`` (N,) come first. ``y``: (N,).
+    labels contains the smaller ones (our choice: papers state shares of labels, not which samples have them). Within a
+    class, samples of a lower ``block`` (N,) come first. ``y``: (N,).
 
     >>> import numpy as np
     >>> from despur.samplers import label_ranks
