@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence import tally
-from despur.evidence.claims.judging import COLUMNS as CLAIM_COLUMNS
-from despur.evidence.numbers.tables import COLUMNS
+from despur.evidence.claims.judging import CLAIM_COLUMNS
+from despur.evidence.numbers.tables import NUMBER_COLUMNS
 from despur.evidence.verdicts import Tier
 from despur.orchestration import artifact_files, experiments, matrix
 from despur.reporting.figures import create_panels, write_figure
 from despur.reporting.pages import comparison, matrix_figure, scorecard
 from despur.storage.store import write_csv, write_json
 
-ROW = dict.fromkeys(COLUMNS)
+ROW = dict.fromkeys(NUMBER_COLUMNS)
 CONFIG: dict[str, Any] = {
     "papers": ["cnc"],
     "seeds": 2,
@@ -65,7 +65,7 @@ def table_1() -> pd.DataFrame:
                 "verdict": "substitute data",
             }
         rows.append(ROW | number | own)
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=NUMBER_COLUMNS)
 
 
 def claims() -> pd.DataFrame:

@@ -6,7 +6,7 @@ import pytest
 
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.claims.decisions import judge_claim
-from despur.evidence.claims.evidence import Source
+from despur.evidence.claims.evidence import MeasuredValues
 from despur.evidence.known import gather_evidence, judge_together, load_evidence
 from despur.evidence.measurements import list_measurements
 from despur.evidence.numbers.settings import find_origin
@@ -156,7 +156,7 @@ def measured(sigmas, untuned=""):
         for split in ("test_id", "test_ood")
         for metric, group in (("probe_accuracy", "1%"),)
     ]
-    return Source(pd.DataFrame(rows))
+    return MeasuredValues(pd.DataFrame(rows))
 
 
 @pytest.mark.parametrize(

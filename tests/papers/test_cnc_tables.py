@@ -10,7 +10,7 @@ from helpers import save_tiny, tiny_dataset
 from making import row_of, write_run
 from scipy import stats
 
-from despur.evidence.claims.evidence import Source
+from despur.evidence.claims.evidence import MeasuredValues
 from despur.evidence.sentences.sentence_format import read_sentence
 from despur.evidence.sentences.values import sum_noise
 from despur.orchestration import configuration, experiments
@@ -412,7 +412,7 @@ def test_test_samples_that_are_drawn_anew_make_a_lift_vary(world):
     for dataset in ("cmnist", "celeba"):
         number = number._replace(dataset=dataset)
         own = [world(dataset, n, "table_1", dataset, values=rows(v, 0)) for n, v in (("jtt", 0.6), ("cnc", 0.8))]
-        source = Source(sentence_metrics.load_sentence_metrics(own))
+        source = MeasuredValues(sentence_metrics.load_sentence_metrics(own))
         sentence = read_sentence(number, {"seeds": 3}, 0.05)
         ((_, formula),) = sentence.list_formulas(source)
         found[dataset] = sum_noise(sentence, formula, source)

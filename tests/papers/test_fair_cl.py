@@ -10,7 +10,7 @@ from making import make_table, row_of, write_run
 from scipy import stats
 
 from despur.evidence.numbers.rows import read_by_seed
-from despur.evidence.numbers.verdicts import COLUMNS
+from despur.evidence.numbers.verdicts import JUDGED_COLUMNS
 from despur.metrics.fairness import tradeoff
 from despur.metrics.resampling import counts
 from despur.orchestration import experiments
@@ -137,7 +137,7 @@ def judged_ratio(metrics, resamples, reported, ours):
     metric = metrics["metric"].iloc[0]
     row = {"metric": metric, "paper_dataset": "moji", "data": "moji", "method": "con", "seeds": 3, "verdict": ""}
     numbers = {"reported": reported, "ours": ours, "difference": ours - reported}
-    table = pd.DataFrame([dict.fromkeys([*COLUMNS, "reason"]) | row | numbers]).astype(object)
+    table = pd.DataFrame([dict.fromkeys([*JUDGED_COLUMNS, "reason"]) | row | numbers]).astype(object)
     ratios.judge_ratios(table, metrics, resamples, 10)
     return table.iloc[0]
 

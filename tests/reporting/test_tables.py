@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from despur.evidence.numbers.tables import COLUMNS
+from despur.evidence.numbers.tables import NUMBER_COLUMNS
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import tables
@@ -16,7 +16,7 @@ from despur.reporting.tables import VERDICTS, mark_up, write_table
 
 def make_row(dataset, metric, reported, std, verdict, **ours):
     named = {"paper_dataset": dataset, "method": "cnc", "metric": metric, "reported": reported, "reported_std": std}
-    return dict.fromkeys(COLUMNS, np.nan) | {"seeds": 0} | named | {"verdict": verdict} | ours
+    return dict.fromkeys(NUMBER_COLUMNS, np.nan) | {"seeds": 0} | named | {"verdict": verdict} | ours
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def table():
         make_row("celeba", "worst_group_accuracy", 88.8, np.nan, "not run here"),
         make_row("waterbirds", "gap", 9.0, np.nan, "substitute data", **other),
     ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=NUMBER_COLUMNS)
 
 
 def test_a_table_is_written_in_four_forms(table, tmp_path):

@@ -13,7 +13,7 @@ from scipy import stats
 from despur.evidence.claims import judging
 from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.claims.decisions import judge_claim, judge_on_printed, select_note
-from despur.evidence.claims.evidence import AmbiguousValue, Source
+from despur.evidence.claims.evidence import AmbiguousValue, MeasuredValues
 from despur.evidence.claims.judging import format_claims, judge_claims
 from despur.evidence.claims.printed_numbers import Printed, load_printed_numbers
 from despur.evidence.statistics.levels import Missing
@@ -73,7 +73,7 @@ def claim(contrasts, margin=0.0, **more):
 
 
 def judged(contrasts, metrics, resamples=None, margin=0.0, tier=Tier.PAPER, **more):
-    return judge_claim(claim(contrasts, margin, **more), ["cmnist"], Source(metrics, resamples), tier=tier)
+    return judge_claim(claim(contrasts, margin, **more), ["cmnist"], MeasuredValues(metrics, resamples), tier=tier)
 
 
 CNC = {"higher": "cnc", "than": 0}
@@ -142,10 +142,10 @@ def test_a_mean_over_data_sets_takes_those_that_the_claim_names():
         for paper_dataset, a in (("cmnist", 0.7), ("celeba", 0.5))
     ]
     every = claim({**CNC, "mean": {"dataset": "every"}}, datasets=["cmnist", "celeba"], together=True)
-    assert judge_claim(every, every.datasets, Source(pd.concat(tables)))["estimate"] == pytest.approx(
+    assert judge_claim(every, every.datasets, MeasuredValues(pd.concat(tables)))["estimate"] == pytest.approx(
         (0.7 + 0.5) / 2 + 0.01 / 3
     )
-    lacking = judge_claim(every, every.datasets, Source(tables[0]))
+    lacking = judge_claim(every, every.datasets, MeasuredValues(tables[0]))
     assert lacking["verdict"] == "not run here" and "dataset=celeba" in lacking["reason"]
 
 
@@ -299,7 +299,7 @@ def test_a_group_that_a_bootstrap_sample_lacks_leaves_the_others_to_a_rank_corre
     metrics = points(ERRORS, LOSSES)
     drawn = resampled(metrics)
     drawn.loc[0, "0"] = np.nan
-    source = Source(metrics, drawn)
+    source = MeasuredValues(metrics, drawn)
     (asked,) = claim(CORRELATION).formulas(["cmnist"], source).parts
     found, number = source.correlation(asked)
     assert number == 6 and found.shape == (3, 1 + 199) and found.notna().all(axis=None)
@@ -412,7 +412,7 @@ def test_a_row_for_each_claim_and_data_set(written, tmp_path):
         ],
     )
     table = judge_claims(file, written)
-    assert table.columns.tolist() == judging.COLUMNS
+    assert table.columns.tolist() == judging.CLAIM_COLUMNS
     seen = ["not seen", "not run here", "not run here", "not seen", "not run here", "not executed"]
     assert table["verdict"].tolist() == seen
     means = [0.15, np.nan, np.nan, -0.15]

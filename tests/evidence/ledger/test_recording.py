@@ -451,11 +451,11 @@ def test_a_record_gives_the_tables_that_its_folder_has(finished, tmp_path, path)
     )
     for each in recorded(finished, path, tmp_path):
         run = each.find_run()
-        found = recorded_rows.load_metrics(str(each.path)).set_index(recorded_rows.COLUMNS).sort_index()["value"]
-        own = run_files.rows_of(metrics, run).set_index(recorded_rows.COLUMNS).sort_index()["value"]
+        found = recorded_rows.load_metrics(str(each.path)).set_index(recorded_rows.METRIC_COLUMNS).sort_index()["value"]
+        own = run_files.rows_of(metrics, run).set_index(recorded_rows.METRIC_COLUMNS).sort_index()["value"]
         pd.testing.assert_series_equal(found[found.index.isin(own.index)], own, check_exact=True)
-        found = recorded_rows.load_resamples(str(each.path)).set_index(recorded_rows.COLUMNS).sort_index()
-        own = run_files.rows_of(resamples, run).set_index(recorded_rows.COLUMNS).sort_index()[found.columns]
+        found = recorded_rows.load_resamples(str(each.path)).set_index(recorded_rows.METRIC_COLUMNS).sort_index()
+        own = run_files.rows_of(resamples, run).set_index(recorded_rows.METRIC_COLUMNS).sort_index()[found.columns]
         kept = found.index[found.index.isin(own.index)]
         assert len(kept) == len(found) > 3
         np.testing.assert_allclose(found.loc[kept], own.loc[kept], rtol=2e-3, atol=1e-5)

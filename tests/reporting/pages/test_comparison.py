@@ -14,7 +14,7 @@ from making import write_run
 from project import SOURCE
 from scipy import stats
 
-from despur.evidence.claims.evidence import Source
+from despur.evidence.claims.evidence import MeasuredValues
 from despur.evidence.statistics.contrasts import LEVEL
 from despur.orchestration import artifact_files, configuration, experiments, matrix, plan
 from despur.orchestration.experiments import ArtifactRun
@@ -217,7 +217,7 @@ def by_class(accuracies, noise=0.0):
     ],
 )
 def test_a_method_is_at_chance_unless_its_classes_are_shown_to_be_told_apart(accuracies, noise, expected):
-    assert is_at_chance(Source(*by_class(accuracies, noise)), "erm", range(len(accuracies))) is expected
+    assert is_at_chance(MeasuredValues(*by_class(accuracies, noise)), "erm", range(len(accuracies))) is expected
 
 
 def test_a_method_at_chance_has_values_but_no_rank(artifact_runs):

@@ -38,8 +38,8 @@ def judge_together(claims: pd.DataFrame) -> pd.DataFrame:
     table.loc[primary, "p"] = adjust_holm(table.loc[primary, "p"].to_numpy(float))
     undecided = primary & ~(table["p"] <= WRONG)
     table.loc[undecided, "verdict"] = ClaimVerdict.UNDECIDED
-    for _, own in table[~primary].groupby("tier"):
-        table.loc[own.index, "q"] = adjust_false_discoveries(own["p"].to_numpy(float))
+    for _, rows in table[~primary].groupby("tier"):
+        table.loc[rows.index, "q"] = adjust_false_discoveries(rows["p"].to_numpy(float))
     return table
 
 
@@ -75,17 +75,19 @@ def load_evidence(scorecard: Path | None = None, reference: Path = REFERENCE) ->
     each from where it has most seeds. Runs on substitute data are of this code alone: no number is compared there, and
     of claims an order is looked at."""
     files = [*sorted(reference.rglob("scorecard.csv")), *([scorecard] if scorecard and scorecard.exists() else [])]
-    known = [table for table in map(read_scorecard, files) if "tier" in table]  # else of earlier rules
-    return gather_evidence([list_not_run(), *known])
+    tables = [table for table in map(read_scorecard, files) if "tier" in table]  # else of earlier rules
+    return gather_evidence([list_not_run(), *tables])
 
 
 def list_not_run() -> pd.DataFrame:
     """Every printed number and every claim of every paper, as rows of a scorecard of which nothing was run."""
     parts = []
     for paper, folder in find_papers().items():
-        own = {"paper": paper, "seeds": 0}
+        not_run = {"paper": paper, "seeds": 0}
         empty = dict.fromkeys(("by_seed", "settings", "data"), "")
-        numbers = tally.list_printed(paper).assign(kind_of_row="number", verdict=NumberVerdict.NOT_RUN, **own, **empty)
+        numbers = tally.list_printed(paper).assign(
+            kind_of_row="number", verdict=NumberVerdict.NOT_RUN, **not_run, **empty
+        )
         claims = [
             {
                 "kind_of_row": "claim",
@@ -102,7 +104,7 @@ def list_not_run() -> pd.DataFrame:
             if not claim.ours
             for datasets in claim.rows
         ]
-        parts += [numbers, pd.DataFrame(claims, columns=CLAIM_TEXTS).assign(**own)]
+        parts += [numbers, pd.DataFrame(claims, columns=CLAIM_TEXTS).assign(**not_run)]
     columns = dict.fromkeys([*parts[0], "p_holds", "p_fails", *CLAIM_TEXTS])
     return pd.concat(parts, ignore_index=True).reindex(columns=[*columns]).astype(object)
 
@@ -122,17 +124,17 @@ def gather_evidence(scorecards: Iterable[pd.DataFrame]) -> Evidence:
     claims = judge_together(keep_best(rows[rows["kind_of_row"] == "claim"], CLAIM).reset_index(drop=True))
     papers = list(dict.fromkeys([*numbers["paper"], *claims["paper"]]))
     judged = {tier: claims[claims["tier"].eq(tier) & claims["p"].notna()] for tier in Tier}
-    expected = {tier: WRONG * len(own) for tier, own in judged.items()}
+    expected = {tier: WRONG * len(rows) for tier, rows in judged.items()}
     return Evidence(measurements, claims, list(count_papers(papers, measurements, claims)), expected)
 
 
 def keep_best(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
     """Of the rows of one number or claim, the one with a verdict, else of a baseline that is not tuned; of these the
     one with most seeds, the last if several have as many."""
-    known = 2 * rows["verdict"].isin([*MEASURED, *COUNTED, *DECIDED, *ORDERS, NumberVerdict.FITTED]).astype(int)
-    known += rows["verdict"].eq(ClaimVerdict.NOT_TUNED)
+    rank = 2 * rows["verdict"].isin([*MEASURED, *COUNTED, *DECIDED, *ORDERS, NumberVerdict.FITTED]).astype(int)
+    rank += rows["verdict"].eq(ClaimVerdict.NOT_TUNED)
     seeds = pd.to_numeric(rows["seeds"], errors="coerce").fillna(0)
-    ranked = rows.assign(_known=known, _seeds=seeds).sort_values(["_known", "_seeds"], kind="stable")
+    ranked = rows.assign(_known=rank, _seeds=seeds).sort_values(["_known", "_seeds"], kind="stable")
     kept = ranked.fillna(dict.fromkeys(key, "")).drop_duplicates(key, keep="last").index
     return rows.loc[sorted(kept)]
 
@@ -141,12 +143,12 @@ def count_papers(papers: list[str], measurements: list[Measurement], claims: pd.
     """What is counted of each paper."""
     table = pd.DataFrame(measurements, columns=[field.name for field in fields(Measurement)])
     for paper in papers:
-        own, said = table[table["paper"] == paper], claims[claims["paper"] == paper]
+        numbers, said = table[table["paper"] == paper], claims[claims["paper"] == paper]
         yield PaperEvidence(
             paper,
             said[said["primary"].ne("")],
-            own["verdict"].value_counts().to_dict(),
-            count_standing(own),
-            own.loc[own["verdict"].isin(MEASURED), "settings"].value_counts().to_dict(),
+            numbers["verdict"].value_counts().to_dict(),
+            count_standing(numbers),
+            numbers.loc[numbers["verdict"].isin(MEASURED), "settings"].value_counts().to_dict(),
             {tier: said.loc[said["tier"].eq(tier), "verdict"].value_counts().to_dict() for tier in Tier},
         )

@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.numbers.printed import parse_settings
-from despur.evidence.numbers.verdicts import COLUMNS as JUDGED_COLUMNS
+from despur.evidence.numbers.verdicts import JUDGED_COLUMNS
 from despur.evidence.verdicts import NumberVerdict, Settings
 
-JUDGED = ("reported_std", "reported_seeds", *JUDGED_COLUMNS)
+MERGED_COLUMNS = ("reported_std", "reported_seeds", *JUDGED_COLUMNS)
 SAME = ["paper", "paper_dataset", "method", "metric", "reported", "by_seed", "data"]
 
 
@@ -58,8 +58,8 @@ def list_measurements(numbers: pd.DataFrame) -> list[Measurement]:
     are one where the same value is printed, with a deviation or without, our seeds gave the same values, and one's
     settings are among the other's."""
     texts = [field.name for field in fields(Measurement) if field.type is str]
-    known = numbers.fillna(dict.fromkeys([*texts, "place", "by_seed"], ""))
-    groups = known.groupby(SAME, sort=False, dropna=False)
+    filled = numbers.fillna(dict.fromkeys([*texts, "place", "by_seed"], ""))
+    groups = filled.groupby(SAME, sort=False, dropna=False)
     return [merge_rows(rows.loc[same]) for _, rows in groups for same in group_repeated(rows)]
 
 
@@ -67,15 +67,15 @@ def group_repeated(rows: pd.DataFrame) -> list[list[Any]]:
     """The index of rows with one printed value and one measurement, in groups that are one number."""
     groups: list[tuple[dict[str, str], list[Any]]] = []
     for index, text in sorted(rows["setting"].items(), key=lambda pair: -len(parse_settings(pair[1]))):
-        own = parse_settings(text)
-        known = next((group for group in groups if own.items() <= group[0].items()), None)
-        if known is None:
-            groups.append((own, [index]))
+        settings = parse_settings(text)
+        larger = next((group for group in groups if settings.items() <= group[0].items()), None)
+        if larger is None:
+            groups.append((settings, [index]))
         else:
-            known[1].append(index)
+            larger[1].append(index)
     measured = bool(rows["by_seed"].iloc[0])
     # what was measured by the same seeds is one, also where each table names other settings of it
-    return [[index for _, own in groups for index in own]] if measured else [sorted(own) for _, own in groups]
+    return [[index for _, same in groups for index in same]] if measured else [sorted(same) for _, same in groups]
 
 
 def merge_rows(rows: pd.DataFrame) -> Measurement:
@@ -85,7 +85,7 @@ def merge_rows(rows: pd.DataFrame) -> Measurement:
     # a table that prints the point of the grid, or a deviation, knows more of a number than one that does not
     ranks = rows.assign(rank=rows["settings"].map(rank_settings), fixed=rows["reported_std"].isna())
     best = rows.loc[ranks.sort_values(["rank", "fixed"], kind="stable").index[0]]
-    kinds |= {name: best[name] for name in (*JUDGED, "settings", "choices", "reason") if name in best}
+    kinds |= {name: best[name] for name in (*MERGED_COLUMNS, "settings", "choices", "reason") if name in best}
     kinds["verdict"] = NumberVerdict(kinds["verdict"])
     return Measurement(**{field.name: kinds.get(field.name, "") for field in fields(Measurement)})
 

@@ -8,10 +8,9 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.claims.claim_format import read_claims
-from despur.evidence.claims.judging import COLUMNS as CLAIM_COLUMNS
-from despur.evidence.claims.judging import judge_claims
+from despur.evidence.claims.judging import CLAIM_COLUMNS, judge_claims
 from despur.evidence.numbers.counts import P_VALUES
-from despur.evidence.numbers.tables import COLUMNS as NUMBER_COLUMNS
+from despur.evidence.numbers.tables import NUMBER_COLUMNS
 from despur.evidence.numbers.tables import TEXTS as NUMBER_TEXTS
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration import artifact_files, experiments
@@ -19,7 +18,7 @@ from despur.orchestration import artifact_files, experiments
 CLAIM, COMPARISON = "claim", "comparison"  # kinds of rows
 KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]
 TEXTS = ("by_seed", "collapsed", *(name for name in NUMBER_TEXTS if name != "verdict"))
-WORDS = (
+CLAIM_TEXT_COLUMNS = (
     "data",
     "advice",
     "reason",
@@ -143,7 +142,7 @@ def gather_claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     table = pd.concat([judged, others], ignore_index=True) if len(judged) else others
     table = table.assign(order=[order.get(row, -1) for row in zip(table["claim"], table["dataset"], strict=True)])
     table = table[table["order"] >= 0].sort_values("order", kind="stable")  # without claims that left the file
-    words = {name: table[name].fillna("") for name in WORDS}
+    words = {name: table[name].fillna("") for name in CLAIM_TEXT_COLUMNS}
     counts = {name: table[name].fillna(0).astype(int) for name in ("seeds", "k")}
     table = table.assign(paper=paper, substitute=table["substitute"].eq(True), **words, **counts)
     artifacts = {name: claim.artifact for name, claim in claims.items()}

@@ -17,9 +17,9 @@ def seeds_needed(statement: Statement, true: bool, level: float = LEVEL) -> floa
     if isinstance(statement, Contrast):
         gap = float(statement.estimate - statement.margin) * (1 if true else -1)
         return _seeds_for(gap, statement, level)
-    count, own, against, other = statement.needed(level)
-    each = sorted(seeds_needed(part, true, own if true else other) for part in statement.parts)
-    return each[(count if true else against) - 1]
+    holding, level_true, failing, level_false = statement.needed(level)
+    part_seeds = sorted(seeds_needed(part, true, level_true if true else level_false) for part in statement.parts)
+    return part_seeds[(holding if true else failing) - 1]
 
 
 def _seeds_for(gap: float, contrast: Contrast, level: float) -> float:
@@ -50,7 +50,7 @@ def what_would_settle(statement: Statement, test_originals: int | None = None) -
         return f"about {max(int(needed), now + 1)} seeds"
     if math.isfinite(needed):
         return f"more than {MANY} seeds: the estimate is close to its margin"
-    weak = [each for each in contrasts if is_too_weak(float(each.estimate) - each.margin, each)]
+    weak = [contrast for contrast in contrasts if is_too_weak(float(contrast.estimate) - contrast.margin, contrast)]
     if weak:
         return f"more seeds cannot settle it: {weak[0].points} points are too few for a correlation so weak"
     if any(contrast.has_test_data for contrast in contrasts):

@@ -16,12 +16,12 @@ def simulate_choices(seeds: int, shape: str, deviation: float, runs: int = RUNS)
     """How often a choice of four numbers is supported, as a share: one that changes nothing, and one that moves all
     from 10 points off to print. Values with the choice and without are independent."""
     rng = derive_generator(f"error_rates/choices/{shape}/{deviation:g}", seeds)
-    own, under = (deviation * SHAPES[shape](rng, (runs, 4, seeds)) for _ in range(2))
-    found = {}
+    without, under = (deviation * SHAPES[shape](rng, (runs, 4, seeds)) for _ in range(2))
+    rates = {}
     for name, effect in (("false", 0.0), ("power", 2 * TOLERANCES[1])):
-        moved, remaining = measure_move(own + effect, under, np.zeros((4, 1)))
-        found[name] = float(np.mean(moved.holds() & remaining.is_within(TOLERANCES[1])))
-    return found
+        moved, remaining = measure_move(without + effect, under, np.zeros((4, 1)))
+        rates[name] = float(np.mean(moved.holds() & remaining.is_within(TOLERANCES[1])))
+    return rates
 
 
 def simulate_table_of_choices(runs: int = RUNS) -> pd.DataFrame:

@@ -7,17 +7,17 @@ import numpy as np
 from despur.evidence.statistics.contrasts import INTERVAL, Contrast, Group, contrasts_of, find_p_values
 
 
-def summarize(found: Group) -> dict[str, Any]:
+def summarize(statement: Group) -> dict[str, Any]:
     """What a row says of a claim's contrasts: the one nearest to its margin in half-widths, or furthest below it; and
     the list of all."""
-    contrasts = list(contrasts_of(found))
+    contrasts = list(contrasts_of(statement))
     k = len(contrasts)
     weakest = min(contrasts, key=measure_distance)
     low, high = find_bounds(weakest)
-    p_holds, p_fails = find_p_values(found)
+    p_holds, p_fails = find_p_values(statement)
     return {
         "k": k,
-        "needed": k if found.at_least is None else f"{found.at_least} of {len(found.parts)}",
+        "needed": k if statement.at_least is None else f"{statement.at_least} of {len(statement.parts)}",
         "estimate": float(weakest.estimate),
         "low": low,
         "high": high,

@@ -145,8 +145,8 @@ class Claim:
 
     def printed_formulas(self, datasets: Sequence[str], levels: Levels) -> Formulas:
         """Its contrasts in the terms of the printed numbers, where those differ."""
-        own = self.printed or {}
-        node = {"at_least": own.get("at_least", self.at_least), "of": own.get("contrasts", self.contrasts)}
+        printed = self.printed or {}
+        node = {"at_least": printed.get("at_least", self.at_least), "of": printed.get("contrasts", self.contrasts)}
         return self._read(node, datasets, levels)
 
     def _read(self, node: Mapping[str, Any], datasets: Sequence[str], levels: Levels) -> Formulas:
@@ -168,7 +168,7 @@ def read_claims(file: Path) -> tuple[list[Claim], list[dict[str, Any]]]:
     of_measurements = {key: value for key, value in defaults.items() if key not in REQUIRED}
     levels = text.get("levels", {})
     shared = of_claims | ({"levels": levels} if levels else {})
-    claims = [read_claim({**shared, **own}, of_measurements, file) for own in text["claims"]]
+    claims = [read_claim({**shared, **claim}, of_measurements, file) for claim in text["claims"]]
     return claims, text.get("printed", [])
 
 
@@ -185,16 +185,16 @@ def states_magnitude(node: Any) -> bool:
     return isinstance(node, list) and any(map(states_magnitude, node))
 
 
-def read_claim(stated: Mapping[str, Any], defaults: Mapping[str, Any], file: Path) -> Claim:
+def read_claim(entries: Mapping[str, Any], defaults: Mapping[str, Any], file: Path) -> Claim:
     """One claim; raises SettingError for unknown or missing keys."""
-    where = f"{file}: claim {stated.get('name')}"
-    keys = [each.name for each in fields(Claim) if each.name != "defaults"]
-    for key in set(stated) - set(keys):
+    where = f"{file}: claim {entries.get('name')}"
+    keys = [entry.name for entry in fields(Claim) if entry.name != "defaults"]
+    for key in set(entries) - set(keys):
         raise unknown(f"{where}: key", key, keys)
-    if missing := [key for key in REQUIRED if key not in stated]:
+    if missing := [key for key in REQUIRED if key not in entries]:
         raise SettingError(f"{where} has no {', '.join(missing)}")
-    if (about := stated.get("about", "order")) not in ABOUT:
+    if (about := entries.get("about", "order")) not in ABOUT:
         raise unknown(f"{where}: about", about, ABOUT)
-    if ("contrasts" in stated) == ("not_executed" in stated):
+    if ("contrasts" in entries) == ("not_executed" in entries):
         raise SettingError(f"{where} needs either contrasts, or not_executed and why")
-    return Claim(**{**stated, "margin": read_margin(stated.get("margin", 0))}, defaults=defaults)
+    return Claim(**{**entries, "margin": read_margin(entries.get("margin", 0))}, defaults=defaults)

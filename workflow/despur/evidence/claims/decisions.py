@@ -15,7 +15,7 @@ from despur.evidence.claims.advice import what_would_settle
 from despur.evidence.claims.claim_evidence import summarize
 from despur.evidence.claims.claim_format import Claim
 from despur.evidence.claims.evaluate_formulas import collect_rows, collect_values, common_seeds, evaluate
-from despur.evidence.claims.evidence import AmbiguousValue, Source
+from despur.evidence.claims.evidence import AmbiguousValue, MeasuredValues
 from despur.evidence.claims.printed_numbers import Printed, loosen
 from despur.evidence.claims.refusals import (
     explain_no_interval,
@@ -43,7 +43,7 @@ NOTHING = {tier: DECISIONS[tier == Tier.PAPER][UNDECIDED] for tier in Tier}
 def judge_claim(
     claim: Claim,
     datasets: Sequence[str],
-    source: Source,
+    measured: MeasuredValues,
     count_originals: Callable[[], int | None] = lambda: None,
     tier: Tier = Tier.PAPER,
 ) -> dict[str, Any]:
@@ -52,38 +52,38 @@ def judge_claim(
     if tier != Tier.PAPER and not claim.is_order:
         about = claim.about if claim.about != "order" else "magnitude"
         return {"verdict": ClaimVerdict.NOT_RUN, "reason": f"about a {about}: not looked at on {tier}"}
-    levels = PaperLevels(claim.levels, source, DEFAULTS) if tier == Tier.PAPER else source
+    levels = PaperLevels(claim.levels, measured, DEFAULTS) if tier == Tier.PAPER else measured
     try:
         formulas, conditions = claim.formulas(datasets, levels), claim.conditions(datasets, levels)
-        frames = [*collect_values(formulas, source), *collect_values(conditions, source)]
+        frames = [*collect_values(formulas, measured), *collect_values(conditions, measured)]
         seeds = common_seeds(frames)
-        found, given = evaluate(formulas, source, seeds), evaluate(conditions, source, seeds)
+        statement, given = evaluate(formulas, measured, seeds), evaluate(conditions, measured, seeds)
     except Missing as missing:
         return {"verdict": ClaimVerdict.NOT_RUN, "reason": str(missing)}
     for values, where in (("by_seed", "here"), ("resampled", "on some bootstrap samples of the test data")):
-        if not all(np.isfinite(getattr(contrast, values)).all() for contrast in contrasts_of(found)):
+        if not all(np.isfinite(getattr(contrast, values)).all() for contrast in contrasts_of(statement)):
             return {"verdict": NOTHING[tier], "reason": f"a contrast has no finite value {where}"}
-    refused = explain_refusal(found, given)
+    refused = explain_refusal(statement, given)
     if not refused and tier == Tier.PAPER:
-        used = pd.concat([collect_rows(formulas, source), collect_rows(conditions, source)])
-        if untuned := list_untuned(used, source.metrics, list_fixed_keys(formulas)):
+        used = pd.concat([collect_rows(formulas, measured), collect_rows(conditions, measured)])
+        if untuned := list_untuned(used, measured.metrics, list_fixed_keys(formulas)):
             verdict = ClaimVerdict.NOT_RUN if claim.grid else ClaimVerdict.NOT_TUNED
-            return summarize(found) | {"verdict": verdict, "reason": f"not selected as in the paper: {untuned}"}
-        refused = explain_settings(used, source.metrics)
-    return summarize(found) | describe_decision(found, refused, tier, count_originals)
+            return summarize(statement) | {"verdict": verdict, "reason": f"not selected as in the paper: {untuned}"}
+        refused = explain_settings(used, measured.metrics)
+    return summarize(statement) | describe_decision(statement, refused, tier, count_originals)
 
 
 def describe_decision(
-    found: Group, refused: str, tier: Tier, count_originals: Callable[[], int | None]
+    statement: Group, refused: str, tier: Tier, count_originals: Callable[[], int | None]
 ) -> dict[str, Any]:
     """Verdict, reason and advice of contrasts that were evaluated. ``refused``: why they decide nothing."""
-    decision = int(decide(found))
-    reason = refused or ("" if decision else explain_no_interval(found))
-    few = not all(contrast.decides for contrast in contrasts_of(found))
+    decision = int(decide(statement))
+    reason = refused or ("" if decision else explain_no_interval(statement))
+    few = not all(contrast.decides for contrast in contrasts_of(statement))
     wants_advice = few or (not reason and not decision)
     return {
         "verdict": NOTHING[tier] if reason else DECISIONS[tier == Tier.PAPER][decision],
-        "advice": what_would_settle(found, count_originals()) if wants_advice else "",
+        "advice": what_would_settle(statement, count_originals()) if wants_advice else "",
         "reason": reason,
     }
 
@@ -121,5 +121,5 @@ def list_collapsed(metrics: pd.DataFrame) -> str:
     if "collapsed" not in metrics:
         return ""
     runs = metrics.drop_duplicates(["paper_dataset", "paper_method", "method", "data", "seed"])
-    each = runs.groupby(["paper_method"])["collapsed"].agg(lambda own: describe_collapsed(own.eq(True)))
-    return "; ".join(f"{method}: {text}" for method, text in each.items() if text)
+    texts = runs.groupby(["paper_method"])["collapsed"].agg(lambda collapsed: describe_collapsed(collapsed.eq(True)))
+    return "; ".join(f"{method}: {text}" for method, text in texts.items() if text)

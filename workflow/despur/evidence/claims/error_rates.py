@@ -95,19 +95,19 @@ def simulate_rates(k: int, seeds: int, shape: str, runs: int = RUNS) -> dict[str
     for first in range(0, runs, at_once):
         noise = simulate(rng, min(at_once, runs - first), k, seeds, shape)
         for name, at_least, effects, verdict in list_situations(k):
-            own = noise if verdict == HOLDS else noise.mirror()  # the tail points to where it makes errors
-            counted[name] += int((decide(Group(own.add_effects(effects), at_least)) == verdict).sum())
+            turned = noise if verdict == HOLDS else noise.mirror()  # the tail points to where it makes errors
+            counted[name] += int((decide(Group(turned.add_effects(effects), at_least)) == verdict).sum())
     return {name: count / runs for name, count in counted.items()}
 
 
 def mix_rates(rates: Callable[[int], dict[str, float]], seeds: int, collapse: float) -> dict[str, float]:
     """Rates where each seed collapses with a probability and the others count; too few of them decide nothing."""
-    found: dict[str, float] = {}
+    mixed: dict[str, float] = {}
     for left in range(contrasts.SEEDS, seeds + 1):
         chance = float(stats.binom.pmf(left, seeds, 1 - collapse))
         for name, rate in rates(left).items():
-            found[name] = found.get(name, 0.0) + chance * rate
-    return found
+            mixed[name] = mixed.get(name, 0.0) + chance * rate
+    return mixed
 
 
 def simulate_unconditional(seeds: int, collapse: float, runs: int = RUNS) -> float:
@@ -129,25 +129,25 @@ def simulate_numbers(seeds: int, shape: str, deviation: float, runs: int = RUNS)
     ours, theirs = (deviation * SHAPES[shape](rng, (runs, seeds)) for _ in range(2))
     theirs = 3 * theirs if shape == "unequal" else theirs
     large = TOLERANCES[1]
-    found: dict[str, float] = {}
+    rates: dict[str, float] = {}
     for name, other in (("fixed", None), ("printed", theirs)):
         differences = {true: compare(ours + true, other) for true in (large, -large, 0.0, 2 * large)}
         ends = (differences[large], differences[-large])
-        found[f"{name}: false within"] = max(float(own.is_within(large).mean()) for own in ends)
-        found[f"{name}: false beyond"] = max(float(own.is_beyond(large).mean()) for own in ends)
-        found[f"{name}: within 5 at 0"] = float(differences[0.0].is_within(large).mean())
-        found[f"{name}: beyond 5 at 10"] = float(differences[2 * large].is_beyond(large).mean())
-    return found
+        rates[f"{name}: false within"] = max(float(end.is_within(large).mean()) for end in ends)
+        rates[f"{name}: false beyond"] = max(float(end.is_beyond(large).mean()) for end in ends)
+        rates[f"{name}: within 5 at 0"] = float(differences[0.0].is_within(large).mean())
+        rates[f"{name}: beyond 5 at 10"] = float(differences[2 * large].is_beyond(large).mean())
+    return rates
 
 
 def compare(ours: Array, theirs: Array | None) -> Difference:
     """The difference of simulated seeds (R,n) from a printed mean (R,) that is taken as fixed, or of printed seeds."""
     if theirs is None:
         return measure_difference(ours, 0.0, None, 1)
-    own = measure_difference(ours, 0.0, None, 1)
+    fixed = measure_difference(ours, 0.0, None, 1)
     n = theirs.shape[-1]
     variance = theirs.var(axis=-1, ddof=1) / n
-    return Difference(own.estimate - theirs.mean(axis=-1), own.own_variance, variance, (own.freedom[0], n - 1))
+    return Difference(fixed.estimate - theirs.mean(axis=-1), fixed.own_variance, variance, (fixed.freedom[0], n - 1))
 
 
 def simulate_table(runs: int = RUNS) -> pd.DataFrame:
@@ -155,10 +155,10 @@ def simulate_table(runs: int = RUNS) -> pd.DataFrame:
     cells = [*itertools.product([*SHAPES, *COLLAPSING], SEEDS, CONTRASTS), ("test noise", 3, 1), ("test noise", 10, 4)]
     rows = []
     for shape, seeds, k in cells:
-        found = {name: 100 * rate for name, rate in simulate_rates(k, seeds, shape, runs).items()}
+        rates = {name: 100 * rate for name, rate in simulate_rates(k, seeds, shape, runs).items()}
         if shape in COLLAPSING and k == 1:
-            found["with collapsed seeds: false"] = 100 * simulate_unconditional(seeds, COLLAPSING[shape], runs)
-        rows.append({"noise": shape, "seeds": seeds, "contrasts": k, **found})
+            rates["with collapsed seeds: false"] = 100 * simulate_unconditional(seeds, COLLAPSING[shape], runs)
+        rows.append({"noise": shape, "seeds": seeds, "contrasts": k, **rates})
     return pd.DataFrame(rows)
 
 
@@ -182,17 +182,17 @@ def simulate_correlations(points: int, seeds: int, seed_noise: float, runs: int 
     noise = rng.normal(0, seed_noise, (2, runs, seeds, points))
     none = np.empty((runs, seeds, 0))
     nothing, something = (
-        decide(Contrast(fisher(correlate_ranks(first + noise[0], own + noise[1]), points), none, points=points))
-        for own in (other, associated)
+        decide(Contrast(fisher(correlate_ranks(first + noise[0], second + noise[1]), points), none, points=points))
+        for second in (other, associated)
     )
-    found = {"false holds": nothing == HOLDS, "false fails": nothing == FAILS, "power": something == HOLDS}
-    return {name: float(decided.mean()) for name, decided in found.items()}
+    decisions = {"false holds": nothing == HOLDS, "false fails": nothing == FAILS, "power": something == HOLDS}
+    return {name: float(decided.mean()) for name, decided in decisions.items()}
 
 
 def simulate_table_of_correlations(runs: int = RUNS) -> pd.DataFrame:
     """A row for each number of seeds and points, and noise of each seed; percentages."""
     rows = []
     for seeds, points, noise in itertools.product((3, 5, 10), POINTS, SEED_NOISE):
-        found = {name: 100 * rate for name, rate in simulate_correlations(points, seeds, noise, runs).items()}
-        rows.append({"seeds": seeds, "points": points, "seed noise": noise, **found})
+        rates = {name: 100 * rate for name, rate in simulate_correlations(points, seeds, noise, runs).items()}
+        rows.append({"seeds": seeds, "points": points, "seed noise": noise, **rates})
     return pd.DataFrame(rows)

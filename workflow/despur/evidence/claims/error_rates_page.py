@@ -24,11 +24,11 @@ from despur.evidence.statistics.contrasts import LEVEL
 from despur.storage.store import atomic
 
 
-def format_rates(found: pd.DataFrame) -> str:
+def format_rates(rates: pd.DataFrame) -> str:
     """A table as Markdown, percentages with one decimal; a dash where nothing is simulated."""
-    shown = found.astype(object)
-    for name in found.columns[3:]:
-        shown[name] = ["–" if pd.isna(value) else f"{value:.1f}" for value in found[name]]
+    shown = rates.astype(object)
+    for name in rates.columns[3:]:
+        shown[name] = ["–" if pd.isna(value) else f"{value:.1f}" for value in rates[name]]
     return to_markdown(shown)
 
 

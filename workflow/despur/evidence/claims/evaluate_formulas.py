@@ -6,37 +6,37 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from despur.evidence.claims.evidence import Source
+from despur.evidence.claims.evidence import MeasuredValues
 from despur.evidence.statistics.contrasts import Contrast, Group
 from despur.evidence.statistics.formulas import Correlation, Formula, Formulas
 from despur.evidence.statistics.levels import Missing
 from despur.storage.store import Array
 
 
-def collect_values(formulas: Formulas, source: Source) -> list[pd.DataFrame]:
+def collect_values(formulas: Formulas, measured: MeasuredValues) -> list[pd.DataFrame]:
     """Every value that formulas need."""
-    found = []
+    values = []
     for part in formulas.parts:
         if isinstance(part, Formulas):
-            found += collect_values(part, source)
+            values += collect_values(part, measured)
         elif isinstance(part, Correlation):
-            found.append(source.correlation(part)[0])
+            values.append(measured.correlation(part)[0])
         else:
-            found += [source.value(term) for _, term in part.terms]
-    return found
+            values += [measured.value(term) for _, term in part.terms]
+    return values
 
 
-def collect_rows(formulas: Formulas, source: Source) -> pd.DataFrame:
+def collect_rows(formulas: Formulas, measured: MeasuredValues) -> pd.DataFrame:
     """The rows of the metrics that formulas are made of."""
-    found = [source.metrics[:0]]
+    tables = [measured.metrics[:0]]
     for part in formulas.parts:
         if isinstance(part, Formulas):
-            found.append(collect_rows(part, source))
+            tables.append(collect_rows(part, measured))
         elif isinstance(part, Correlation):
-            found += [source.rows(source.metrics, {**part.of, "metric": metric}) for metric in part.metrics]
+            tables += [measured.rows(measured.metrics, {**part.of, "metric": metric}) for metric in part.metrics]
         else:
-            found += [source.rows(source.metrics, term) for _, term in part.terms]
-    return pd.concat(found)
+            tables += [measured.rows(measured.metrics, term) for _, term in part.terms]
+    return pd.concat(tables)
 
 
 def common_seeds(frames: Sequence[pd.DataFrame]) -> list[int]:
@@ -47,29 +47,29 @@ def common_seeds(frames: Sequence[pd.DataFrame]) -> list[int]:
     return seeds
 
 
-def evaluate(formulas: Formulas, source: Source, seeds: Sequence[int]) -> Group:
+def evaluate(formulas: Formulas, measured: MeasuredValues, seeds: Sequence[int]) -> Group:
     """The contrasts of formulas, from these seeds."""
     parts: list[Contrast | Group] = []
     for part in formulas.parts:
         if isinstance(part, Formulas):
-            parts.append(evaluate(part, source, seeds))
+            parts.append(evaluate(part, measured, seeds))
         elif isinstance(part, Correlation):
-            found, points = source.correlation(part)
-            values = found.loc[list(seeds)].to_numpy(float)
+            correlations, points = measured.correlation(part)
+            values = correlations.loc[list(seeds)].to_numpy(float)
             parts.append(
                 Contrast(
                     by_seed=values[:, 0], resampled=values[:, 1:], margin=part.margin, label=part.label, points=points
                 )
             )
         else:
-            parts.append(_contrast(part, source, seeds))
+            parts.append(_contrast(part, measured, seeds))
     return Group(parts, formulas.at_least)
 
 
-def _contrast(formula: Formula, source: Source, seeds: Sequence[int]) -> Contrast:
+def _contrast(formula: Formula, measured: MeasuredValues, seeds: Sequence[int]) -> Contrast:
     total: Array = np.full((len(seeds), 1), formula.constant)
     for weight, term in formula.terms:
-        values = source.value(term).loc[list(seeds)].to_numpy(float)
+        values = measured.value(term).loc[list(seeds)].to_numpy(float)
         with np.errstate(divide="ignore", invalid="ignore"):
             total = total + weight * (np.log(values) if formula.scale == "log" else values)
     return Contrast(

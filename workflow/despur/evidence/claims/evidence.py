@@ -17,7 +17,7 @@ from despur.evidence.statistics.rank_correlations import complete, correlate_ran
 from despur.specs.settings import SettingError
 from despur.storage.finished_runs import list_bootstrap_columns
 
-COLUMNS = {"method": "paper_method", "dataset": "paper_dataset"}  # key of a measurement -> column, where they differ
+KEY_COLUMNS = {"method": "paper_method", "dataset": "paper_dataset"}  # of keys of a measurement that differ from it
 POINTS = 5  # of fewer, no estimate says anything; of five, even a perfect one decides nothing
 
 
@@ -25,7 +25,7 @@ class AmbiguousValue(SettingError):
     """A claim does not say which of several values it means."""
 
 
-class Source:
+class MeasuredValues:
     """A long table with a row for each value: columns of keys, ``seed``, ``value``; bootstrap values are in another
     such table.
 
@@ -37,33 +37,33 @@ class Source:
         self.metrics = metrics[~mark_seeds(metrics)].reset_index(drop=True)
         self.resamples = pd.DataFrame() if resamples is None else resamples
         self._by_method = {id(table): group_by_method(table) for table in (self.metrics, self.resamples)}
-        self._found: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}
+        self._rows: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}
         self._values: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}
         self._levels: dict[tuple[str, frozenset[tuple[str, Any]]], list[Any]] = {}
 
     def rows(self, table: pd.DataFrame, measurement: Mapping[str, Any]) -> pd.DataFrame:
         """The rows that have these values; where a key has a list of values, any of them."""
         method = measurement.get("method")
-        found = self._by_method[id(table)].get(method, table[:0]) if isinstance(method, str) else table
-        kept = np.arange(len(found))
+        rows = self._by_method[id(table)].get(method, table[:0]) if isinstance(method, str) else table
+        kept = np.arange(len(rows))
         for key, wanted in measurement.items():
-            column = COLUMNS.get(key, key)
-            if column not in found:
-                return found[:0]
-            own = found[column].iloc[kept]
+            column = KEY_COLUMNS.get(key, key)
+            if column not in rows:
+                return rows[:0]
+            column_values = rows[column].iloc[kept]
             among = wanted if isinstance(wanted, list) else [wanted]
-            same = [value for value in own.dropna().unique() if any(is_same(value, one) for one in among)]
-            kept = kept[own.isin(same).to_numpy()]
-        return found.iloc[kept]
+            same = [value for value in column_values.dropna().unique() if any(is_same(value, one) for one in among)]
+            kept = kept[column_values.isin(same).to_numpy()]
+        return rows.iloc[kept]
 
     def levels(self, key: str, measurement: Measurement) -> list[Any]:
         """The levels of a key where others are fixed: rising numbers, then words. An empty value is no level."""
-        known = (key, frozenset(measurement.items()))
-        if known not in self._levels:
-            own = self.rows(self.metrics, measurement).get(COLUMNS.get(key, key), pd.Series(dtype=object))
-            found = {round_number(value) for value in own.dropna().unique() if value != ""}
-            self._levels[known] = sorted(found, key=lambda value: (isinstance(value, str), value))
-        return self._levels[known]
+        cache_key = (key, frozenset(measurement.items()))
+        if cache_key not in self._levels:
+            column_values = self.rows(self.metrics, measurement).get(KEY_COLUMNS.get(key, key), pd.Series(dtype=object))
+            levels = {round_number(value) for value in column_values.dropna().unique() if value != ""}
+            self._levels[cache_key] = sorted(levels, key=lambda value: (isinstance(value, str), value))
+        return self._levels[cache_key]
 
     def keep_preferred(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Of rows that fit a measurement, those that are used: here all."""
@@ -73,10 +73,10 @@ class Source:
         """The rows that are used of a measurement, by seed. Raises Missing for none, AmbiguousValue for several
         values."""
         key = frozenset(measurement.items())
-        if key not in self._found:
+        if key not in self._rows:
             rows = self.keep_preferred(self.rows(self.metrics, measurement))
-            self._found[key] = require_one_row(rows, measurement)
-        return self._found[key]
+            self._rows[key] = require_one_row(rows, measurement)
+        return self._rows[key]
 
     def value(self, measurement: Measurement) -> pd.DataFrame:
         """A measurement by seed. Raises Missing for no value, AmbiguousValue for several values."""
@@ -86,43 +86,45 @@ class Source:
         return self._values[key]
 
     def _read(self, measurement: Measurement) -> pd.DataFrame:
-        found = self.find_rows(measurement)
+        rows = self.find_rows(measurement)
         drawn = self.rows(self.resamples, measurement) if len(self.resamples) else self.resamples
         if not len(drawn):
-            return found[["value"]]
+            return rows[["value"]]
         drawn = require_one_row(drawn, measurement)
-        return found[["value"]].join(drawn[list_bootstrap_columns(drawn)], how="inner")
+        return rows[["value"]].join(drawn[list_bootstrap_columns(drawn)], how="inner")
 
-    def correlation(self, asked: Correlation) -> tuple[pd.DataFrame, int]:
+    def correlation(self, correlation: Correlation) -> tuple[pd.DataFrame, int]:
         """Fisher's z of a rank correlation by seed, over the points that all seeds have, and on bootstrap samples where
         all points have them; and how many independent points these are."""
-        points, found = self._correlate(self.metrics, asked, ["value"])
+        points, correlations = self._correlate(self.metrics, correlation, ["value"])
         number = count_runs(points)
-        if number < POINTS or not len(found):
-            raise Missing(f"{asked.label}: {number} different runs in common, {POINTS} are needed")
+        if number < POINTS or not len(correlations):
+            raise Missing(f"{correlation.label}: {number} different runs in common, {POINTS} are needed")
         if len(self.resamples):
-            resampled, drawn = self._correlate(self.resamples, asked, list_bootstrap_columns(self.resamples))
+            resampled, drawn = self._correlate(self.resamples, correlation, list_bootstrap_columns(self.resamples))
             if set(resampled) == set(points):
                 # where a metric is the same at all points, a bootstrap sample shows no association
-                found = found.join(drawn.fillna(0), how="inner")
-        return asked.sign * fisher(found, number), number
+                correlations = correlations.join(drawn.fillna(0), how="inner")
+        return correlation.sign * fisher(correlations, number), number
 
-    def _correlate(self, table: pd.DataFrame, asked: Correlation, columns: list[str]) -> tuple[pd.Index, pd.DataFrame]:
+    def _correlate(
+        self, table: pd.DataFrame, correlation: Correlation, columns: list[str]
+    ) -> tuple[pd.Index, pd.DataFrame]:
         """The points that can be compared (:func:`complete`), and the correlation over them: a row for each seed, the
         columns of the table."""
-        first, second = (self._points(table, asked, metric, columns) for metric in asked.metrics)
+        first, second = (self._points(table, correlation, metric, columns) for metric in correlation.metrics)
         points, both = first.index.intersection(second.index), first.columns.intersection(second.columns)
         if not len(points):
             return points, pd.DataFrame()
-        values = [own.loc[points, both].to_numpy(float).T for own in (first, second)]
+        values = [metric_values.loc[points, both].to_numpy(float).T for metric_values in (first, second)]
         return points, pd.Series(correlate_ranks(*values), both).unstack(level=0)
 
-    def _points(self, table: pd.DataFrame, asked: Correlation, metric: str, columns: list[str]) -> pd.DataFrame:
+    def _points(self, table: pd.DataFrame, correlation: Correlation, metric: str, columns: list[str]) -> pd.DataFrame:
         """Values with a row for each point, columns (column of the table, seed); complete."""
-        rows = self.rows(table, {**asked.of, "metric": metric})
-        over = [COLUMNS.get(key, key) for key in asked.over]
+        rows = self.rows(table, {**correlation.of, "metric": metric})
+        over = [KEY_COLUMNS.get(key, key) for key in correlation.over]
         if missing := [key for key in over if key not in rows]:
-            raise Missing(f"{asked.label}: no run varies {', '.join(missing)}")
+            raise Missing(f"{correlation.label}: no run varies {', '.join(missing)}")
         kept = [name for name in columns if name == "value" or rows[name].notna().all()]  # else a group is not in it
         values = rows.drop_duplicates([*over, "seed"]).set_index([*over, "seed"])[kept].unstack("seed")
         return complete(values, SEEDS)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.claims.decisions import find_tier, judge_claim, judge_on_printed, list_collapsed
-from despur.evidence.claims.evidence import Source
+from despur.evidence.claims.evidence import MeasuredValues
 from despur.evidence.claims.printed_numbers import Printed
 from despur.evidence.claims.refusals import (
     explain_not_run,
@@ -24,7 +24,7 @@ from despur.evidence.runs.run_files import count_test_originals
 from despur.evidence.verdicts import ClaimVerdict, Tier
 from despur.orchestration.experiments import ArtifactRun
 
-COLUMNS = [
+CLAIM_COLUMNS = [
     "claim",
     "statement",
     "place",
@@ -52,7 +52,7 @@ COLUMNS = [
     "p_fails",
     "collapsed",
 ]
-Known = dict[tuple[Any, ...], tuple[dict[str, Any], Source]]
+SelectedTables = dict[tuple[Any, ...], tuple[dict[str, Any], MeasuredValues]]
 Measure = Callable[[list[ArtifactRun]], tuple[pd.DataFrame, pd.DataFrame]]
 
 
@@ -72,7 +72,7 @@ def judge_claims(
         for artifacts in {claim.artifacts for claim in claims}
     }
     printed = {claim.artifact: Printed(file.parent / "reported", names, claim.artifact) for claim in claims}
-    rows, known = [], Known()
+    rows, selected = [], SelectedTables()
     for claim in claims:
         for datasets in claim.rows:
             head = {
@@ -89,9 +89,9 @@ def judge_claims(
                 continue
             head |= judge_on_printed(claim, datasets, printed[claim.artifact])
             own_runs = [run for run in artifact_runs if run.artifact in claim.artifacts]
-            each = judge_on_each(claim, datasets, *tables[claim.artifacts], own_runs, known)
-            rows += [head | found for found in each]
-    return pd.DataFrame(rows).reindex(columns=COLUMNS)
+            verdicts = judge_on_each(claim, datasets, *tables[claim.artifacts], own_runs, selected)
+            rows += [head | verdict for verdict in verdicts]
+    return pd.DataFrame(rows).reindex(columns=CLAIM_COLUMNS)
 
 
 def judge_on_each(
@@ -100,18 +100,18 @@ def judge_on_each(
     metrics: pd.DataFrame,
     resamples: pd.DataFrame,
     artifact_runs: Sequence[ArtifactRun],
-    known: Known | None = None,
+    selected: SelectedTables | None = None,
 ) -> list[dict[str, Any]]:
-    """A verdict for each choice of the data sets that are used for those of the paper. ``known``: what was selected of
-    the tables of a claim's artifacts, which claims share; filled here."""
-    rows, known = [], Known() if known is None else known
+    """A verdict for each choice of the data sets that are used for those of the paper. ``selected``: the rows that were
+    selected of the tables of a claim's artifacts, which claims share; filled here."""
+    rows, selected = [], SelectedTables() if selected is None else selected
     for used in list_used_datasets(metrics, datasets):
         key = claim.artifacts, *used.items()
-        if key not in known:
-            known[key] = select_used(metrics, resamples, used)
-        head, source = known[key]
+        if key not in selected:
+            selected[key] = select_used(metrics, resamples, used)
+        head, measured = selected[key]
         count = partial(count_test_originals, artifact_runs, used)
-        rows.append(head | judge_claim(claim, datasets, source, count, head["tier"]))
+        rows.append(head | judge_claim(claim, datasets, measured, count, head["tier"]))
     run = {*metrics["paper_dataset"]} if len(metrics) else set()
     return rows or [
         {"data": "", "verdict": ClaimVerdict.NOT_RUN, "reason": explain_not_run(claim.artifact, datasets, run)}
@@ -120,13 +120,13 @@ def judge_on_each(
 
 def select_used(
     metrics: pd.DataFrame, resamples: pd.DataFrame, used: Mapping[str, str]
-) -> tuple[dict[str, Any], Source]:
+) -> tuple[dict[str, Any], MeasuredValues]:
     """What rows of claims say of the data that is used for each data set of the paper, and what was measured there."""
     mine = [table[uses_datasets(table, used)] if len(table) else table for table in (metrics, resamples)]
     tier = find_tier(mine[0])
     head = {"data": ", ".join(dict.fromkeys(used.values())), "substitute": tier == Tier.SUBSTITUTE, "tier": tier}
     head |= {"measured": name_sources(mine[0]), "collapsed": list_collapsed(mine[0])}
-    return head, Source(*(table.reset_index(drop=True) for table in mine))
+    return head, MeasuredValues(*(table.reset_index(drop=True) for table in mine))
 
 
 def uses_datasets(table: pd.DataFrame, used: Mapping[str, str]) -> pd.Series:
@@ -139,12 +139,15 @@ def list_used_datasets(metrics: pd.DataFrame, datasets: Sequence[str]) -> list[d
     papers' own data, and the first substitutes."""
     if not len(metrics):
         return []
-    found = metrics.groupby(["used_dataset", "paper_dataset"])["substitute"].max().reset_index()
+    used_datasets = metrics.groupby(["used_dataset", "paper_dataset"])["substitute"].max().reset_index()
     if len(datasets) == 1:
-        return [{datasets[0]: used} for used in found.loc[found["paper_dataset"] == datasets[0], "used_dataset"]]
-    found = found.drop_duplicates(["substitute", "paper_dataset"]).set_index("paper_dataset")
-    each = [own["used_dataset"].to_dict() for _, own in found.groupby("substitute")]
-    return [{name: own[name] for name in datasets} for own in each if set(datasets) <= set(own)]
+        return [
+            {datasets[0]: used}
+            for used in used_datasets.loc[used_datasets["paper_dataset"] == datasets[0], "used_dataset"]
+        ]
+    used_datasets = used_datasets.drop_duplicates(["substitute", "paper_dataset"]).set_index("paper_dataset")
+    by_substitute = [group["used_dataset"].to_dict() for _, group in used_datasets.groupby("substitute")]
+    return [{name: names[name] for name in datasets} for names in by_substitute if set(datasets) <= set(names)]
 
 
 def format_claims(table: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.evidence.claims.evidence import Source
+from despur.evidence.claims.evidence import MeasuredValues
 from despur.evidence.numbers.printed import is_same, parse_settings
 from despur.evidence.numbers.verdicts import last_digit
 from despur.evidence.statistics.formulas import DEFAULTS, Correlation, Formula, Formulas
@@ -30,7 +30,7 @@ def load_printed_numbers(folder: Path) -> pd.DataFrame:
     table = table[~table["metric"].str.startswith("hyperparameter") & table["mean"].notna()]
     share = table["unit"].isin(["percent", "pp"])
     scale = np.where(share, 100, 1)
-    digits = table.groupby(["table", "metric"])["mean"].transform(lambda own: 2 * last_digit(own))
+    digits = table.groupby(["table", "metric"])["mean"].transform(lambda means: 2 * last_digit(means))
     table = table.assign(digit=digits / scale, deviation=table["std"].fillna(0) / scale)
     names = {"dataset": "paper_dataset", "method": "paper_method"}
     return table.assign(seed=0, value=table["mean"] / scale).rename(columns=names)
@@ -49,7 +49,7 @@ def loosen(formulas: Formulas, printed: "Printed") -> Formulas:
     return replace(formulas, parts=parts)
 
 
-class Printed(Source):
+class Printed(MeasuredValues):
     """The numbers that a paper prints. ``names``: how its tables call measurements (``printed`` of claims.yaml);
     ``first``: the table that counts where several have a number. Of numbers at several settings, those at the fewest
     settings that the claim does not name count."""
@@ -62,17 +62,19 @@ class Printed(Source):
         return super().rows(table, self.rename_measurement(measurement))
 
     def keep_preferred(self, rows: pd.DataFrame) -> pd.DataFrame:
-        own = rows[rows["table"] == self.first]
-        rows = own if len(own) else rows
+        first_rows = rows[rows["table"] == self.first]
+        rows = first_rows if len(first_rows) else rows
         return rows[rows["settings"] == rows["settings"].min()]
 
     def find_slack(self, formula: Formula) -> float:
         """How far a printed contrast may lie on the wrong side and contradict nothing: a unit of the last printed
         digit, and the printed deviations of its sides."""
         used = [(w, self.find_rows(term)) for w, term in formula.terms]
-        whole = [float(own["value"].abs().iloc[0]) if formula.scale == "log" else 1.0 for _, own in used]
-        digit = max((abs(w) * own["digit"].iloc[0] / at for (w, own), at in zip(used, whole, strict=True)), default=0.0)
-        noise = sum((w * own["deviation"].iloc[0] / at) ** 2 for (w, own), at in zip(used, whole, strict=True))
+        whole = [float(rows["value"].abs().iloc[0]) if formula.scale == "log" else 1.0 for _, rows in used]
+        digit = max(
+            (abs(w) * rows["digit"].iloc[0] / at for (w, rows), at in zip(used, whole, strict=True)), default=0.0
+        )
+        noise = sum((w * rows["deviation"].iloc[0] / at) ** 2 for (w, rows), at in zip(used, whole, strict=True))
         return float(digit + np.sqrt(noise))
 
     def levels(self, key: str, measurement: Measurement) -> list[Any]:
@@ -80,8 +82,8 @@ class Printed(Source):
 
     def rename_measurement(self, measurement: Mapping[str, Any]) -> Measurement:
         """A measurement as the paper's tables call it."""
-        own = dict(measurement)
+        renamed = dict(measurement)
         for rule in self.names:
-            if all(key in own and is_same(own[key], value) for key, value in rule["of"].items()):
-                own = {key: value for key, value in own.items() if key not in rule["of"]} | rule["is"]
-        return {key.removeprefix("data."): value for key, value in own.items() if DEFAULTS.get(key) != value}
+            if all(key in renamed and is_same(renamed[key], value) for key, value in rule["of"].items()):
+                renamed = {key: value for key, value in renamed.items() if key not in rule["of"]} | rule["is"]
+        return {key.removeprefix("data."): value for key, value in renamed.items() if DEFAULTS.get(key) != value}

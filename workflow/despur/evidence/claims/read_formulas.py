@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from despur.evidence.statistics.formulas import Correlation, Formula, Formulas, describe, read_margin
-from despur.evidence.statistics.levels import WORDS as ENDS
 from despur.evidence.statistics.levels import (
+    LEVEL_WORDS,
     Levels,
     Measurement,
     Missing,
@@ -19,7 +19,7 @@ from despur.specs.names import unknown
 from despur.specs.settings import SettingError
 
 FORMS = ("higher", "lower", "near", "pairs", "rises_with", "falls_with", "rank_correlation")
-WORDS = (*FORMS, "than", "to", "steps", "over", "sign", "mean", "scale", "margin", "counted")
+CONTRAST_WORDS = (*FORMS, "than", "to", "steps", "over", "sign", "mean", "scale", "margin", "counted")
 SCALES = ("plain", "log")
 
 
@@ -31,7 +31,7 @@ def read_group(node: Any, shared: Mapping[str, Any], levels: Levels) -> Formulas
     not know; Missing.
     """
     if isinstance(node, list):
-        return Formulas([part for own in node for part in _list_items(read_group(own, shared, levels))])
+        return Formulas([part for item in node for part in _list_items(read_group(item, shared, levels))])
     if not isinstance(node, Mapping):
         raise SettingError(f"{node!r} is neither a contrast nor a list of contrasts")
     inner = {**shared, **{key: value for key, value in node.items() if key not in ("at_least", "each", "of")}}
@@ -44,8 +44,8 @@ def read_group(node: Any, shared: Mapping[str, Any], levels: Levels) -> Formulas
     return Formulas(parts, len(parts) // 2 + 1 if count == "most" else count)
 
 
-def _list_items(found: Formulas) -> list[Formula | Correlation | Formulas]:
-    return found.parts if found.at_least is None else [found]
+def _list_items(formulas: Formulas) -> list[Formula | Correlation | Formulas]:
+    return formulas.parts if formulas.at_least is None else [formulas]
 
 
 def _read_items(
@@ -54,58 +54,58 @@ def _read_items(
     """What a group counts: for ``each`` value of a key, all that it is ``of``; else the items of a list, or single
     contrasts."""
     if "each" in node:
-        ((key, stated),) = node["each"].items()
-        own = {name: value for name, value in shared.items() if name not in WORDS}
-        found = list_single_values(key, _all_datasets(key, stated, shared), [own], levels)
-        groups = [read_group(node["of"], {**shared, key: value}, levels) for value in found]
+        ((key, values),) = node["each"].items()
+        keys = {name: value for name, value in shared.items() if name not in CONTRAST_WORDS}
+        single_values = list_single_values(key, _all_datasets(key, values, shared), [keys], levels)
+        groups = [read_group(node["of"], {**shared, key: value}, levels) for value in single_values]
     elif isinstance(node["of"], list):
-        groups = [read_group(own, shared, levels) for own in node["of"]]
+        groups = [read_group(item, shared, levels) for item in node["of"]]
     else:
         return _list_items(read_group(node["of"], shared, levels))
-    return [own.parts[0] if len(own.parts) == 1 else own for own in groups]
+    return [group.parts[0] if len(group.parts) == 1 else group for group in groups]
 
 
-def _all_datasets(key: str, stated: Any, shared: Mapping[str, Any]) -> Any:
+def _all_datasets(key: str, values: Any, shared: Mapping[str, Any]) -> Any:
     """Every data set is every one that the claim names, whether it was run or not."""
-    return shared[key] if (key, stated) == ("dataset", "every") else stated
+    return shared[key] if (key, values) == ("dataset", "every") else values
 
 
-def read_contrasts(stated: Mapping[str, Any], levels: Levels) -> Iterator[Formula | Correlation]:
+def read_contrasts(entries: Mapping[str, Any], levels: Levels) -> Iterator[Formula | Correlation]:
     """The contrasts that one specification stands for, each once."""
-    stated = {key: value for key, value in stated.items() if value is not None}
-    form, words = read_form(stated)
-    shared = {key: value for key, value in stated.items() if key not in WORDS and key not in words["mean"]}
+    entries = {key: value for key, value in entries.items() if value is not None}
+    form, words = read_form(entries)
+    shared = {key: value for key, value in entries.items() if key not in CONTRAST_WORDS and key not in words["mean"]}
     if form == "rank_correlation":
         yield read_correlation(words, shared, levels)
         return
-    hidden = {*words["mean"], *(["dataset"] if isinstance(stated["dataset"], str) else [])}
-    found: dict[str, Formula] = {}
+    hidden = {*words["mean"], *(["dataset"] if isinstance(entries["dataset"], str) else [])}
+    formulas: dict[str, Formula] = {}
     for high, low in list_pairs(words, shared, levels):
         formula = read_formula(words, high, low, hidden, levels)
-        found.setdefault(formula.label, formula)
-    if not found:
-        raise Missing(f"nothing to compare for {form}: {stated[form]}")
-    yield from found.values()
+        formulas.setdefault(formula.label, formula)
+    if not formulas:
+        raise Missing(f"nothing to compare for {form}: {entries[form]}")
+    yield from formulas.values()
 
 
-def read_form(stated: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def read_form(entries: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The form of a contrast, such as ``higher``, and its words. Raises SettingError for none, several, or a scale that
     there is not."""
-    forms = [form for form in FORMS if form in stated]
+    forms = [form for form in FORMS if form in entries]
     if len(forms) != 1:
         raise SettingError(f"a contrast has one of {', '.join(FORMS)}; here: {', '.join(forms) or 'none'}")
-    words = {"mean": {}, **{key: stated[key] for key in WORDS if key in stated}}
+    words = {"mean": {}, **{key: entries[key] for key in CONTRAST_WORDS if key in entries}}
     if words.get("scale", "plain") not in SCALES:
         raise unknown("scale", words["scale"], SCALES)
-    words["mean"] = {key: _all_datasets(key, own, stated) for key, own in words["mean"].items()}
+    words["mean"] = {key: _all_datasets(key, values, entries) for key, values in words["mean"].items()}
     return forms[0], words
 
 
 def list_pairs(words: Mapping[str, Any], shared: Mapping[str, Any], levels: Levels) -> Iterator[tuple[Any, Any]]:
     """The pairs (higher, lower) of single measurements or numbers that are compared."""
     for sides in read_sides(words, shared, levels):
-        for own in list_combinations(shared, sides, levels):
-            for high, low in itertools.product(*(_single(side, own, levels) for side in sides)):
+        for fixed in list_combinations(shared, sides, levels):
+            for high, low in itertools.product(*(_single(side, fixed, levels) for side in sides)):
                 if high != low:
                     yield high, low
 
@@ -126,18 +126,18 @@ def read_sides(words: Mapping[str, Any], shared: Mapping[str, Any], levels: Leve
     )
     if other not in words:
         raise SettingError(f"{form} needs {other}")
-    found = list(itertools.product(*([_side(one) for one in _listed(words[key])] for key in (form, other))))
-    reverse = [(b, a) for a, b in found]
-    return {"higher": found, "lower": reverse, "near": [*found, *reverse]}[form]
+    pairs = list(itertools.product(*([_side(one) for one in _listed(words[key])] for key in (form, other))))
+    reverse = [(b, a) for a, b in pairs]
+    return {"higher": pairs, "lower": reverse, "near": [*pairs, *reverse]}[form]
 
 
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _side(stated: Any) -> Any:
+def _side(side: Any) -> Any:
     """A method's name as a measurement; numbers and measurements as they are."""
-    return {"method": stated} if isinstance(stated, str) else stated
+    return {"method": side} if isinstance(side, str) else side
 
 
 def _single(side: Any, shared: Measurement, levels: Levels) -> list[Any]:
@@ -149,11 +149,11 @@ def read_formula(words: Mapping[str, Any], high: Any, low: Any, hidden: set[str]
     """high - low, with means and changes written out."""
     both = [side for side in (high, low) if isinstance(side, Mapping)]
     averaged: list[Measurement] = [{}]
-    for key, stated in words["mean"].items():
+    for key, values in words["mean"].items():
         averaged = [
             {**one, key: v}
             for one in averaged
-            for v in list_single_values(key, stated, [{**side, **one} for side in both], levels)
+            for v in list_single_values(key, values, [{**side, **one} for side in both], levels)
         ]
     log, constant, terms = words.get("scale") == "log", 0.0, []
     for sign, side in ((1.0, high), (-1.0, low)):
@@ -175,7 +175,7 @@ def _terms(side: Measurement, levels: Levels) -> list[tuple[float, Measurement]]
         return [(1.0, side)]
     plain = {key: value for key, value in side.items() if key != "change"}
     ((key, ends),) = side["change"].items()
-    first, last = (list_single_values(key, end, [plain], levels)[0] if end in ENDS else end for end in ends)
+    first, last = (list_single_values(key, end, [plain], levels)[0] if end in LEVEL_WORDS else end for end in ends)
     return [(1.0, {**plain, key: last}), (-1.0, {**plain, key: first})]
 
 

@@ -12,9 +12,9 @@ from despur.evidence.statistics.formulas import Correlation, Formulas
 RUN = ["paper_dataset", "used_dataset", "paper_method"]
 
 
-def explain_refusal(found: Group, given: Group) -> str:
+def explain_refusal(statement: Group, given: Group) -> str:
     """Why contrasts decide nothing, whatever their runs; empty where they may."""
-    contrasts = list(contrasts_of(found))
+    contrasts = list(contrasts_of(statement))
     if not all(contrast.decides for contrast in contrasts):
         return f"{contrasts[0].seeds} seed{'s' * (contrasts[0].seeds > 1)}: fewer than {SEEDS} decide nothing"
     if given.parts and not given.holds():
@@ -33,25 +33,25 @@ def explain_settings(used: pd.DataFrame, every: pd.DataFrame) -> str:
 def list_untuned(used: pd.DataFrame, every: pd.DataFrame, fixed: Collection[str]) -> str:
     """``standard_cl (temperature); mmd (temperature, weight)``: the settings that the paper selects, and these runs do
     not. ``fixed``: those that the claim itself names."""
-    found = {}
-    for method, own in used.groupby("paper_method"):
-        texts = list_texts("untuned", own, every)
+    texts_by_method = {}
+    for method, rows in used.groupby("paper_method"):
+        texts = list_texts("untuned", rows, every)
         names = sorted({name for text in texts for name in text.split(";")} - {*fixed})
         if names:
-            found[method] = f"{method} ({', '.join(names)})"
-    return "; ".join(found.values())
+            texts_by_method[method] = f"{method} ({', '.join(names)})"
+    return "; ".join(texts_by_method.values())
 
 
 def list_fixed_keys(formulas: Formulas) -> set[str]:
     """Every key that a claim's measurements state."""
-    found: set[str] = set()
+    keys: set[str] = set()
     for part in formulas.parts:
         if isinstance(part, Formulas):
-            found |= list_fixed_keys(part)
+            keys |= list_fixed_keys(part)
         else:
             terms = [part.of] if isinstance(part, Correlation) else [term for _, term in part.terms]
-            found |= {key for term in terms for key in term}
-    return found
+            keys |= {key for term in terms for key in term}
+    return keys
 
 
 def list_texts(column: str, used: pd.DataFrame, every: pd.DataFrame) -> list[str]:
@@ -72,9 +72,13 @@ def explain_not_run(artifact: str, datasets: Sequence[str], run: Collection[str]
     return f"not run on {', '.join(missing)}" if missing else "own and substitute data are not judged together"
 
 
-def explain_no_interval(found: Group) -> str:
+def explain_no_interval(statement: Group) -> str:
     """Which contrast decides nothing as nothing varies; empty where all have intervals."""
-    exact = [each.label for each in contrasts_of(found) if not each.has_interval and each.estimate != each.margin]
+    exact = [
+        contrast.label
+        for contrast in contrasts_of(statement)
+        if not contrast.has_interval and contrast.estimate != contrast.margin
+    ]
     return f"the same from all seeds, and no noise of test data is known: {exact[0]}" if exact else ""
 
 
@@ -85,6 +89,6 @@ def explain_shortened_training(texts: Sequence[str]) -> str:
 
 def explain_changed_settings(texts: Sequence[str]) -> str:
     """Which settings are not the paper's, the length of training aside; empty for none."""
-    found = {item for text in texts for item in parse_settings(text).items()}
-    other = [f"{key}={value}" for key, value in sorted(found) if not counts_training(key)]
+    changed = {item for text in texts for item in parse_settings(text).items()}
+    other = [f"{key}={value}" for key, value in sorted(changed) if not counts_training(key)]
     return f"other settings than the paper's ({', '.join(other)}): decides nothing about it" if other else ""

@@ -54,11 +54,11 @@ def unpack_card(about: dict[str, Any], train: list[int], splits: Mapping[str, An
         [pd.DataFrame({"split": "train", "y": y, "a": a})],
         [np.zeros((len(y), len(about["groups"])), bool)],
     )
-    for split, own in splits.items():
-        labels = {name: decode(own[name]).astype(int) for name in ("y", "a")}
-        tables.append(pd.DataFrame({"split": split, **labels, "original": decode_ids(own["original"])}))
-        groups += [decode(own["groups"])] if "groups" in own else []
-    ids = np.concatenate([own["original"].to_numpy() for own in tables[1:]])
+    for split, arrays in splits.items():
+        labels = {name: decode(arrays[name]).astype(int) for name in ("y", "a")}
+        tables.append(pd.DataFrame({"split": split, **labels, "original": decode_ids(arrays["original"])}))
+        groups += [decode(arrays["groups"])] if "groups" in arrays else []
+    ids = np.concatenate([split_table["original"].to_numpy() for split_table in tables[1:]])
     tables[0]["original"] = np.zeros(len(y), ids.dtype)  # not known of training samples; ids keep their type
     table = pd.concat(tables, ignore_index=True)
     member = np.concatenate(groups) if len(groups) > 1 else None  # None: class-attribute groups

@@ -25,7 +25,7 @@ def encode(values: Array) -> str:
     kind = values.dtype.newbyteorder("<").str.removeprefix("|")
     if values.dtype.kind in "iu":
         low, high = values.min(initial=0), values.max(initial=0)
-        kind = next((each for each in WHOLE if np.iinfo(each).min <= low and high <= np.iinfo(each).max), kind)
+        kind = next((whole for whole in WHOLE if np.iinfo(whole).min <= low and high <= np.iinfo(whole).max), kind)
     if kind not in NUMBER_TYPES:
         raise ValueError(f"arrays of {values.dtype} are not kept")
     data = zlib.compress(np.ascontiguousarray(values, kind).tobytes(), 9)
@@ -54,6 +54,6 @@ def encode_ids(ids: Array) -> str | list[str]:
     return encode(np.diff(ids, prepend=0)) if ids.dtype.kind in "iu" else [str(name) for name in ids]
 
 
-def decode_ids(found: str | Sequence[str]) -> Array:
+def decode_ids(coded: str | Sequence[str]) -> Array:
     """What :func:`encode_ids` was given."""
-    return decode(found).astype(np.int64).cumsum() if isinstance(found, str) else np.array(found)
+    return decode(coded).astype(np.int64).cumsum() if isinstance(coded, str) else np.array(coded)

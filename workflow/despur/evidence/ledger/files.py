@@ -80,8 +80,8 @@ def read(path: Path, keys: Mapping[str, Any]) -> dict[str, Any]:
     schema = content.get("schema") if isinstance(content, dict) else None
     if schema != SCHEMA:
         raise InputError(f"{path}: schema {schema}, which this version does not read (it reads {SCHEMA})")
-    known = {**keys, **{key: kind for key, kind in LATER_KEYS.items() if key in content}}
-    if wrong := [key for key, kind in known.items() if key not in content or not isinstance(content[key], kind)]:
+    required = {**keys, **{key: kind for key, kind in LATER_KEYS.items() if key in content}}
+    if wrong := [key for key, kind in required.items() if key not in content or not isinstance(content[key], kind)]:
         raise InputError(f"{path}: {', '.join(wrong)} missing or of another type")
     untold = TOLD - {*content["machine"], *content["run"]} if "machine" in keys else set()
     if untold:
@@ -101,10 +101,10 @@ class Record:
 
     def find_run(self) -> Run:
         """The run of the specification. Raises SettingError where its settings are not those of today."""
-        stated = self.content["specification"]
+        settings = self.content["specification"]
         dataset, method = (parse(self.content[key])[0] for key in ("dataset", "method"))
-        data = respecify("datasets", dataset, stated.get("dataset", {}))
-        return Run(data, respecify("methods", method, stated.get("method", {}), dataset), self.content["seed"])
+        data = respecify("datasets", dataset, settings.get("dataset", {}))
+        return Run(data, respecify("methods", method, settings.get("method", {}), dataset), self.content["seed"])
 
     @property
     def card(self) -> Path | None:
@@ -119,14 +119,16 @@ class Record:
     def upstream(self) -> dict[str, dict[str, Any]]:
         """The same of the runs of earlier stages behind it, by stage and key; empty in older records."""
         abouts = self.content.get("upstream", {})
-        if not all(isinstance(own, dict) for own in abouts.values()):
+        if not all(isinstance(runs, dict) for runs in abouts.values()):
             raise InputError("upstream is not what made each run, by stage and key")
         return abouts
 
     def metrics(self) -> dict[str, dict[Key, float]]:
         """Values by selection (best and last, written once where they are equal); NaN where a metric is not defined.
         Without metrics that are measured otherwise today."""
-        by_selection = {name: self.flatten_metrics(own, read_value) for name, own in self.content["metrics"].items()}
+        by_selection = {
+            name: self.flatten_metrics(metrics, read_value) for name, metrics in self.content["metrics"].items()
+        }
         if "best" not in by_selection:
             raise InputError("no metrics of the selection best")
         return {"last": by_selection["best"], **by_selection}
@@ -139,7 +141,7 @@ class Record:
         """Values (R,) on bootstrap samples of a split; ``content["resampling"]`` tells which samples."""
         best = self.metrics()["best"]
         deviations = self.flatten_metrics(self.content["draws"], decode)
-        return {key: best.get(key, np.nan) + own.astype(float) for key, own in deviations.items()}
+        return {key: best.get(key, np.nan) + deviation.astype(float) for key, deviation in deviations.items()}
 
     def flatten_metrics(self, nested: Mapping[str, Any], read_one: Callable[[Any], Any]) -> dict[Key, Any]:
         """As :func:`flatten`, without metrics whose file has another revision today than in this record."""

@@ -50,13 +50,18 @@ def measure(
     if are_equal(values["best"], values["last"]):
         del values["last"]
     return {
-        "metrics": {name: nest(drop_large_metrics(own)) for name, own in values.items()},
-        "predictions": nest({(each.split, each.metric, each.group): encode(each.codes) for each in predictions}),
+        "metrics": {name: nest(drop_large_metrics(metric_values)) for name, metric_values in values.items()},
+        "predictions": nest(
+            {
+                (prediction.split, prediction.metric, prediction.group): encode(prediction.codes)
+                for prediction in predictions
+            }
+        ),
         "resampling": {split: plan_checksum(run.data.base_name, bootstrap_values.shape[1]) for split in splits},
         "draws": nest(
             {
-                key: encode_bootstrap_values(own, values["best"][key])
-                for key, own in zip(kept.index, bootstrap_values, strict=True)
+                key: encode_bootstrap_values(drawn, values["best"][key])
+                for key, drawn in zip(kept.index, bootstrap_values, strict=True)
             }
         ),
     }

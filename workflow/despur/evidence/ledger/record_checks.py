@@ -29,15 +29,15 @@ def load_sound(folder: Path) -> tuple[list[Record], list[str]]:
     """Every record of a ledger that has no fault, and what is wrong with the others."""
     records, faults = files.load(folder)
     judged = [(record, list_faults(record, folder)) for record in records]
-    sound = [record for record, own in judged if not own]
-    return sound, faults + [fault for _, own in judged for fault in own]
+    sound = [record for record, record_faults in judged if not record_faults]
+    return sound, faults + [fault for _, record_faults in judged for fault in record_faults]
 
 
 def list_faults(record: Record, folder: Path) -> list[str]:
     """What is wrong with a record in a ledger, each with its file."""
-    faults, found = [], find_faults(record, folder)
+    faults, fault_texts = [], find_faults(record, folder)
     try:
-        for fault in found:
+        for fault in fault_texts:
             faults.append(fault)
     except (SettingError, InputError) as error:
         faults.append(str(error))
@@ -63,8 +63,8 @@ def find_faults(record: Record, folder: Path) -> Iterator[str]:
 
 def check_values(record: Record) -> Iterator[str]:
     """Shares beyond 0 and 1; bootstrap values that are not finite or of other bootstrap samples."""
-    for selection, own in record.metrics().items():
-        for key, value in own.items():
+    for selection, metrics in record.metrics().items():
+        for key, value in metrics.items():
             if is_share(key[1]) and not (np.isnan(value) or 0 <= value <= 1):
                 yield f"{selection} {' '.join(key)} is {value}, which is no share from 0 to 1"
     name, best = parse(record.content["dataset"])[0], record.metrics()["best"]
@@ -105,34 +105,35 @@ def check_predictions(
 ) -> Iterator[str]:
     """Predictions that are not of this data set's samples, or have no metric; metrics that do not follow from them."""
     sound = []
-    for each in predictions:
-        samples = len(dataset.rows(each.split))
-        if each.codes.shape != (samples,):
-            yield f"{each.codes.size} predictions of {each.metric} {each.group} for {samples} samples of {each.split}"
-        elif each[:3] not in metrics:
-            yield f"predictions of {' '.join(each[:3])}, which metrics do not have"
+    for prediction in predictions:
+        samples = len(dataset.rows(prediction.split))
+        if prediction.codes.shape != (samples,):
+            name = " ".join(prediction[1:3])
+            yield f"{prediction.codes.size} predictions of {name} for {samples} samples of {prediction.split}"
+        elif prediction[:3] not in metrics:
+            yield f"predictions of {' '.join(prediction[:3])}, which metrics do not have"
         else:
-            sound.append(each)
-    known, tested = compute_from_predictions(dataset, sound), {*dataset.test_splits}
-    yield from list_differences(known, metrics)
+            sound.append(prediction)
+    predicted, tested = compute_from_predictions(dataset, sound), {*dataset.test_splits}
+    yield from list_differences(predicted, metrics)
     for key in metrics:
-        if key[0] in tested and key[1] in PREDICTED and key not in known:
+        if key[0] in tested and key[1] in PREDICTED and key not in predicted:
             yield f"the record has no predictions for {' '.join(key)}"
 
 
 def compute_from_predictions(dataset: Dataset, predictions: Iterable[Prediction]) -> dict[Key, float]:
     """Every metric that is a function of predictions."""
     return {
-        (each.split, metric, group): float(np.squeeze(value))
-        for each in predictions
-        for metric, group, value in score(dataset, each, np.ones((1, len(each.codes))))
+        (prediction.split, metric, group): float(np.squeeze(value))
+        for prediction in predictions
+        for metric, group, value in score(dataset, prediction, np.ones((1, len(prediction.codes))))
     }
 
 
-def list_differences(found: Mapping[Key, float], stated: Mapping[Key, float]) -> list[str]:
-    """Which of the stated values are others than those found, in words."""
+def list_differences(predicted: Mapping[Key, float], recorded: Mapping[Key, float]) -> list[str]:
+    """Which of the recorded values are others than those by predictions, in words."""
     return [
-        f"{' '.join(key)} is {stated[key]}, but {value} by predictions"
-        for key, value in found.items()
-        if key in stated and not np.isclose(value, stated[key], rtol=0, atol=ROUNDING, equal_nan=True)
+        f"{' '.join(key)} is {recorded[key]}, but {value} by predictions"
+        for key, value in predicted.items()
+        if key in recorded and not np.isclose(value, recorded[key], rtol=0, atol=ROUNDING, equal_nan=True)
     ]

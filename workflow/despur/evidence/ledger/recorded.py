@@ -14,14 +14,14 @@ from despur.metrics.resampling import counts
 from despur.specs.names import parse
 from despur.storage.store import Array
 
-COLUMNS = ["split", "selection", "metric", "group"]
+METRIC_COLUMNS = ["split", "selection", "metric", "group"]
 
 
 def describe_machine(record: Record) -> str:
     """``commit 1a2b3c4d, AMD EPYC 7B13``: what measured a run."""
     machine = record.content["machine"]
-    own = machine.get("device") if machine.get("device") not in (None, "cpu") else machine.get("processor")
-    return f"commit {record.content['commit'][:8]}, {own or machine.get('machine', 'a machine that is not named')}"
+    device = machine.get("device") if machine.get("device") not in (None, "cpu") else machine.get("processor")
+    return f"commit {record.content['commit'][:8]}, {device or machine.get('machine', 'a machine that is not named')}"
 
 
 @cache
@@ -32,7 +32,7 @@ def load_metrics(file: str) -> pd.DataFrame:
         for selection, values in load_record(file).metrics().items()
         for (split, metric, group), value in values.items()
     ]
-    return pd.DataFrame(rows, columns=[*COLUMNS, "value"])
+    return pd.DataFrame(rows, columns=[*METRIC_COLUMNS, "value"])
 
 
 @cache
@@ -45,7 +45,7 @@ def load_resamples(file: str) -> pd.DataFrame:
         resampled |= resample_predictions(record.card, name, predictions)
     rows = [(split, "best", metric, group, *values) for (split, metric, group), values in resampled.items()]
     width = max((len(values) for values in resampled.values()), default=0)
-    return pd.DataFrame(rows, columns=[*COLUMNS, *map(str, range(width))])
+    return pd.DataFrame(rows, columns=[*METRIC_COLUMNS, *map(str, range(width))])
 
 
 def resample_predictions(card: Path, name: str, predictions: dict[Key, Array]) -> dict[Key, Array]:
@@ -53,9 +53,9 @@ def resample_predictions(card: Path, name: str, predictions: dict[Key, Array]) -
     dataset, resampled = load_card(card), {}
     for (split, metric, group), codes in predictions.items():
         prediction = Prediction(split, metric, group, codes)
-        for own, label, values in score(dataset, prediction, draw_weights(card, split, name)):
-            if len(each := np.atleast_1d(values)) > 1:
-                resampled[split, own, label] = each[1:].astype(np.float32)
+        for metric_name, label, values in score(dataset, prediction, draw_weights(card, split, name)):
+            if len(with_draws := np.atleast_1d(values)) > 1:
+                resampled[split, metric_name, label] = with_draws[1:].astype(np.float32)
     return resampled
 
 

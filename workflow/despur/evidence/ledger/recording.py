@@ -62,8 +62,10 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
     for run in result.runs():
         dataset = stored(run.data.name)
         card = None if withholds_labels(run.data) else make_card(dataset, run.data.name)
-        own, drawn = (rows_of(table, run) for table in (metrics, resamples))
-        measured = measure(dataset, run, outputs.load_arrays(f"{run.key}/best"), own, drawn, withheld=card is None)
+        metric_rows, drawn = (rows_of(table, run) for table in (metrics, resamples))
+        measured = measure(
+            dataset, run, outputs.load_arrays(f"{run.key}/best"), metric_rows, drawn, withheld=card is None
+        )
         name = card and files.write(folder / run.data.name, "card", card).stem
         behind: dict[str, Any] = {"upstream": read_upstream(result, run)}
         refuse_bf16({str(result.folder): about} | behind["upstream"])
@@ -78,9 +80,13 @@ def identify_weights(result: ResultPath, run: Run) -> dict[str, str]:
     """The checksum of each file of weights behind a run, also of earlier stages, by its path below the folder of
     weights: as it was when they were made. What was then as published is looked up now, where it still is there."""
     encoders = weight_files.list_encoders([run.spec], without=())
-    used = [file for each in encoders for file in raw_files.list_files(raw_files.list_patterns(each), weights_root())]
+    used = [
+        file for encoder in encoders for file in raw_files.list_files(raw_files.list_patterns(encoder), weights_root())
+    ]
     weights = {str(file.relative_to(weights_root())): weight_files.read_note(file)["sha256"] for file in used}
-    abouts = [folder / "about.json" for folder in (result.folder, *(each[1] for each in list_upstream(result, run)))]
+    abouts = [
+        folder / "about.json" for folder in (result.folder, *(upstream[1] for upstream in list_upstream(result, run)))
+    ]
     for file in abouts:
         weights |= read_json(file)["specification"].get("weights", {}) if file.exists() else {}
     return weights
@@ -99,7 +105,7 @@ def refuse_bf16(abouts: Mapping[str, Mapping[str, Any]]) -> None:
 def withholds_labels(data: Spec) -> bool:
     """Whether a data set, or the one that it is made from, declares that its labels may not be passed on."""
     return any(
-        "LABELS_WITHHELD" in read_declarations(each.kind, each.base_name) for each in (data, data.source) if each
+        "LABELS_WITHHELD" in read_declarations(spec.kind, spec.base_name) for spec in (data, data.source) if spec
     )
 
 

@@ -37,7 +37,7 @@ class Choice(NamedTuple):
 
     @property
     def name(self) -> str:
-        return "/".join(join(component, own) for component, own in self.changes.items())
+        return "/".join(join(component, settings) for component, settings in self.changes.items())
 
     def find_changes(self, component: str, is_method: bool) -> dict[str, str]:
         """What it changes of a component."""
@@ -55,13 +55,13 @@ def read_choices(experiments: Mapping[str, Any]) -> list[Choice]:
 
 def read_changes(text: str, experiments: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     """A component, and its settings that a choice changes."""
-    base, stated = parse(text)
+    base, changes = parse(text)
     kind = "datasets" if base in list_components("datasets") else "methods"
     users = experiments["methods"].values() if base == EVERY else [base]
     of = "" if kind == "datasets" else experiments["datasets"][0]
     for user in dict.fromkeys(parse(name)[0] for name in users):
         points = resolve(kind, text.replace(base, user, 1), of).points
-        if len(points) > 1 or points[0].changes.keys() != stated.keys():
+        if len(points) > 1 or points[0].changes.keys() != changes.keys():
             raise SettingError(f"choices: {text} must have one value for each setting, and not the default")
     return base, points[0].changes
 
@@ -97,7 +97,7 @@ def is_made(choice: Choice, key: str) -> bool:
     """Whether a run has all that a choice changes."""
     *names, _ = key.split("/")
     wanted = [choice.find_changes(parse(name)[0], is_method=i > 0) for i, name in enumerate(names)]
-    has_all = all(own.items() <= list_settings(name).items() for own, name in zip(wanted, names, strict=True))
+    has_all = all(changes.items() <= list_settings(name).items() for changes, name in zip(wanted, names, strict=True))
     return has_all and sum(map(bool, wanted)) == len(choice.changes)
 
 
@@ -124,31 +124,31 @@ def judge_choice(before: pd.DataFrame, chosen: pd.DataFrame) -> dict[str, Any]:
     measured = both["verdict"].isin(MEASURED) & both["verdict_chosen"].isin(MEASURED) & both["unit"].isin(POINTS)
     both = both[measured].drop_duplicates(["metric", "by_seed", "by_seed_chosen"])
     values = [[read_by_seed(text) for text in both[name]] for name in ("by_seed", "by_seed_chosen")]
-    seeds = sorted(set.intersection(*({*each.index} for side in values for each in side))) if len(both) else []
-    found: dict[str, Any] = {"verdict": ChoiceVerdict.NOT_TRIED, "numbers": 0}
+    seeds = sorted(set.intersection(*({*by_seed.index} for side in values for by_seed in side))) if len(both) else []
+    decision: dict[str, Any] = {"verdict": ChoiceVerdict.NOT_TRIED, "numbers": 0}
     if not seeds:
-        return found
-    own, under = (np.array([each[seeds] for each in side]) for side in values)
+        return decision
+    without, under = (np.array([by_seed[seeds] for by_seed in side]) for side in values)
     printed = both["reported"].to_numpy(float)[:, None]
-    off = np.abs(own[:, ::2].mean(axis=1) - printed[:, 0]) > TOLERANCES[0]
-    found |= {"numbers": int(off.sum()), "seeds": len(seeds)}
+    off = np.abs(without[:, ::2].mean(axis=1) - printed[:, 0]) > TOLERANCES[0]
+    decision |= {"numbers": int(off.sum()), "seeds": len(seeds)}
     if len(seeds) < 2 * SEEDS or not off.any():
-        return found | {"verdict": ChoiceVerdict.TOO_FEW if len(seeds) < 2 * SEEDS else ChoiceVerdict.NOT_SUPPORTED}
-    moved, remaining = measure_move(own[off], under[off], printed[off])
+        return decision | {"verdict": ChoiceVerdict.TOO_FEW if len(seeds) < 2 * SEEDS else ChoiceVerdict.NOT_SUPPORTED}
+    moved, remaining = measure_move(without[off], under[off], printed[off])
     beyond = both.loc[off, "verdict_chosen"].eq(NumberVerdict.BEYOND_5).any()
     supported = bool(moved.holds()) and bool(remaining.is_within(TOLERANCES[1])) and not beyond
-    return found | {
+    return decision | {
         "verdict": ChoiceVerdict.SUPPORTED if supported else ChoiceVerdict.NOT_SUPPORTED,
         "moved": describe_interval(float(moved.estimate), float(moved.half_width(INTERVAL))),
         "remaining": describe_interval(float(remaining.estimate), float(remaining.half_width(INTERVAL))),
     }
 
 
-def measure_move(own: Array, under: Array, printed: Array) -> tuple[Contrast, Difference]:
+def measure_move(without: Array, under: Array, printed: Array) -> tuple[Contrast, Difference]:
     """How far numbers (...,N,n) move to print (...,N,1) under a choice, and what remains: means over numbers, by the
     second, fourth, ... seed; the others say on which side of print each number is."""
-    side = np.sign(own[..., ::2].mean(axis=-1, keepdims=True) - printed)
-    before, after = ((side * (values - printed))[..., 1::2].mean(axis=-2) for values in (own, under))
+    side = np.sign(without[..., ::2].mean(axis=-1, keepdims=True) - printed)
+    before, after = ((side * (values - printed))[..., 1::2].mean(axis=-2) for values in (without, under))
     moved = Contrast(before - after, np.empty((*before.shape, 0)))
     return moved, measure_difference(after, 0.0, None, after.shape[-1])
 

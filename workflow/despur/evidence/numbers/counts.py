@@ -37,22 +37,22 @@ def count_numbers(table: pd.DataFrame) -> dict[str, int]:
     """How many printed numbers are of each kind, of rows of tables or of measurements. A number that several runs
     measure counts once, as the first kind of ORDER."""
     kinds = table["verdict"].map(NumberVerdict)
-    each = kinds.groupby([table[key].fillna("") for key in NUMBER if key in table]).agg(
-        lambda found: min(found, key=ORDER.index)
+    first_kinds = kinds.groupby([table[key].fillna("") for key in NUMBER if key in table]).agg(
+        lambda kinds_of_number: min(kinds_of_number, key=ORDER.index)
     )
-    return {name.value: int((each == name).sum()) for name in ORDER}
+    return {name.value: int((first_kinds == name).sum()) for name in ORDER}
 
 
 def count_standing(table: pd.DataFrame) -> dict[str, int]:
     """Of distinct rows, how many verdicts of each kind stand at 5 % false discoveries among all rows that were compared
     (Benjamini and Hochberg, of p values that hold for skewed seeds)."""
     compared = table[table["verdict"].isin(MEASURED)]
-    found = {}
+    standing = {}
     for verdict, column in P_VALUES.items():
         q_values = adjust_false_discoveries(calibrate(compared.get(column, pd.Series(dtype=float)).to_numpy(float)))
         given = compared["verdict"].eq(verdict).to_numpy()
-        found[verdict.value] = int(np.sum(given & (np.nan_to_num(q_values, nan=1.0) <= RATE)))
-    return found
+        standing[verdict.value] = int(np.sum(given & (np.nan_to_num(q_values, nan=1.0) <= RATE)))
+    return standing
 
 
 def summarize_verdicts(table: pd.DataFrame) -> str:
@@ -60,11 +60,11 @@ def summarize_verdicts(table: pd.DataFrame) -> str:
     printed numbers."""
     if not {"reported", "verdict"} <= set(table) or not (shown := table[table["reported"].notna()]).shape[0]:
         return ""
-    found = count_numbers(shown)
-    return f"{sum(found.values())} printed numbers: {describe_counts(found)}."
+    counts = count_numbers(shown)
+    return f"{sum(counts.values())} printed numbers: {describe_counts(counts)}."
 
 
-def describe_counts(found: Mapping[str, int]) -> str:
+def describe_counts(counts: Mapping[str, int]) -> str:
     """``3 within 2, 1 not known, 20 not run here``: what there is, in a fixed order."""
     order = (*MEASURED, *COUNTED, *(kind for kind in ORDER if kind not in COMPARED))
-    return ", ".join(f"{found[kind]} {kind}" for kind in order if found.get(kind)) or "none"
+    return ", ".join(f"{counts[kind]} {kind}" for kind in order if counts.get(kind)) or "none"

@@ -27,7 +27,7 @@ def at_settings(rows: pd.DataFrame, printed: Any) -> pd.DataFrame:
     for key, value in parse_settings(printed).items():
         columns = [c for c in (key, f"data.{key}") if c in rows and rows[c].notna().any()]
         if columns:
-            rows = rows[rows[columns[0]].map(lambda own, value=value: is_same(own, value))]
+            rows = rows[rows[columns[0]].map(lambda measured, value=value: is_same(measured, value))]
         elif len(rows):
             rows = rows[
                 [
@@ -45,12 +45,12 @@ def has_setting_value(method: str, data: str, key: str, value: str) -> bool:
     return key not in point.settings or is_same(spell(point.settings[key]), value)
 
 
-def is_same(own: Any, printed: Any) -> bool:
+def is_same(measured: Any, printed: Any) -> bool:
     """Whether two spellings are of one value."""
     try:
-        return float(own) == float(printed)
+        return float(measured) == float(printed)
     except ValueError:
-        return str(own) == str(printed)
+        return str(measured) == str(printed)
 
 
 def has_same_settings(printed: Any, data: str) -> bool:
@@ -80,7 +80,7 @@ def explain_not_compared(printed: Any, data: str, substitute: bool, changes: Map
 def find_refusal(printed: Any, used: Iterable[tuple[str, bool]], metrics: pd.DataFrame) -> dict[str, str]:
     """Why a number of several runs is not compared, as :func:`explain_not_compared` says it; empty where all have the
     paper's data and settings. ``used``: each data set, and whether it is a substitute; ``metrics``: of these runs."""
-    changed = {key: value for own in list_changes(metrics).values() for key, value in own.items()}
+    changed = {key: value for changes in list_changes(metrics).values() for key, value in changes.items()}
     refusals = (explain_not_compared(printed, data, bool(substitute), changed) for data, substitute in used)
     return next(filter(None, refusals), {})
 
@@ -91,8 +91,8 @@ def list_changes(metrics: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, str]]
     keys = ["paper_dataset", "paper_method", "data"]
     if "changed" not in metrics:
         return {}
-    found = metrics[[*keys, "changed"]].dropna().drop_duplicates()
-    return {key: parse_settings(";".join(own["changed"])) for key, own in found.groupby(keys)}
+    changed_rows = metrics[[*keys, "changed"]].dropna().drop_duplicates()
+    return {key: parse_settings(";".join(group["changed"])) for key, group in changed_rows.groupby(keys)}
 
 
 def weighted_averages(table: pd.DataFrame, is_weighted: pd.Series) -> pd.DataFrame:

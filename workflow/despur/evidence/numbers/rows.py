@@ -36,18 +36,20 @@ def read_by_seed(text: str) -> "pd.Series[float]":
 def describe_values(rows: pd.DataFrame, scale: float) -> dict[str, Any]:
     """Our mean and deviation over the seeds that did not collapse, the value of each of these, and how many collapsed.
     Seeds that all collapsed have no mean."""
-    own = rows.sort_values("seed")
-    kept = scale * keep_sound(own.set_index("seed"))
-    if not own["value"].count():
+    rows = rows.sort_values("seed")
+    kept = scale * keep_sound(rows.set_index("seed"))
+    if not rows["value"].count():
         return {"seeds": 0, "verdict": NumberVerdict.NOT_COMPARED, "reason": "not applicable"}
     return {
         "ours": kept.mean(),
         "ours_std": kept.std(),
         "seeds": len(kept),
         "by_seed": describe_by_seed(kept),
-        "collapsed": describe_collapsed(mark_seeds(own)),
-        "runs": "; ".join(sorted({f"{row.data}/{row.method}" for row in own.itertuples()})) if "method" in own else "",
-        "measured": name_sources(own),
+        "collapsed": describe_collapsed(mark_seeds(rows)),
+        "runs": "; ".join(sorted({f"{run.data}/{run.method}" for run in rows.itertuples()}))
+        if "method" in rows
+        else "",
+        "measured": name_sources(rows),
     }
 
 

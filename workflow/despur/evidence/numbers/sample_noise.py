@@ -52,8 +52,8 @@ def sample_variance(number: Any, runs: pd.DataFrame, data: str, resamples: pd.Da
 def count_worst_group(runs: pd.DataFrame) -> float:
     """How many samples the worst group has, mean over seeds; of equally bad groups, the smallest. NaN where the
     accuracy of groups is not known."""
-    own = runs[runs["metric"].isin(["accuracy", "samples"])].drop_duplicates(["seed", "group", "metric"])
-    groups = own.pivot(index=["seed", "group"], columns="metric", values="value").dropna()
+    group_rows = runs[runs["metric"].isin(["accuracy", "samples"])].drop_duplicates(["seed", "group", "metric"])
+    groups = group_rows.pivot(index=["seed", "group"], columns="metric", values="value").dropna()
     if not {"accuracy", "samples"} <= set(groups):
         return float("nan")
     groups = groups[groups["samples"] > 0].sort_values(["accuracy", "samples"])

@@ -34,8 +34,8 @@ def find_origin(number: Any, rows: pd.DataFrame) -> Origin:
     paper = first.get("paper")
     if not isinstance(paper, str) or not paper:
         return Origin(Settings.STATED, [])
-    experiments, stated = load_experiments(paper), parse_settings(number.setting)
-    untuned, tuned = split_names(first.get("untuned")) - {*stated}, first.get("tuned")
+    experiments, printed_settings = load_experiments(paper), parse_settings(number.setting)
+    untuned, tuned = split_names(first.get("untuned")) - {*printed_settings}, first.get("tuned")
     if untuned and split_names(other := first.get("other_point")):
         return Origin(Settings.CHOSEN, sorted(untuned), f"the paper prints {other} for it")
     fitted = [rule for rule in experiments.get("fitted", []) if is_fitted(rule, number, first)]
@@ -59,8 +59,8 @@ def split_names(text: Any) -> set[str]:
 def is_at(row: pd.Series, key: str, value: str) -> bool:
     """Whether the run of a row has a setting, perhaps of a component or of its data, at this value."""
     (point,) = resolve("methods", row["method"], parse(str(row["data"]))[0]).points
-    own = list_values(resolve("datasets", str(row["data"])).points[0]) | list_values(point)
-    return key in own and is_same(own[key], value)
+    settings = list_values(resolve("datasets", str(row["data"])).points[0]) | list_values(point)
+    return key in settings and is_same(settings[key], value)
 
 
 def is_fitted(rule: Mapping[str, Any], number: Any, row: pd.Series) -> bool:
@@ -71,7 +71,7 @@ def is_fitted(rule: Mapping[str, Any], number: Any, row: pd.Series) -> bool:
 
 def list_fitted(experiments: Mapping[str, Any], changes: Iterable[Mapping[str, str]]) -> list[str]:
     """On which printed numbers these settings were found."""
-    items = {item for own in changes for item in own.items()}
+    items = {item for settings in changes for item in settings.items()}
     rules = experiments.get("fitted", [])
     return list(
         dict.fromkeys(rule["found_on"] for rule in rules if {*parse_settings(rule["setting"]).items()} <= items)
@@ -93,8 +93,8 @@ def list_open(experiments: Mapping[str, Any], method: str, row: pd.Series) -> li
 
 
 def _list_choices(experiments: Mapping[str, Any], method: str, row: pd.Series) -> Iterator[str]:
-    known = {EVERY, method, parse(str(row["data"]))[0], parse(str(row["method"]))[0]}
+    names = {EVERY, method, parse(str(row["data"]))[0], parse(str(row["method"]))[0]}
     for text in experiments.get("choices", {}):
         for base, settings in map(parse, text.split("/")):
-            if base in known:
+            if base in names:
                 yield from settings

@@ -10,14 +10,13 @@ import pandas as pd
 from despur.evidence.numbers.printed import at_settings, list_changes
 from despur.evidence.numbers.rows import describe_origin, describe_values, keep_sound, refuse_number
 from despur.evidence.numbers.sample_noise import sample_variance
-from despur.evidence.numbers.verdicts import COLUMNS as JUDGED_COLUMNS
-from despur.evidence.numbers.verdicts import judge_values, last_digit
+from despur.evidence.numbers.verdicts import JUDGED_COLUMNS, judge_values, last_digit
 from despur.evidence.runs import run_files
 from despur.evidence.verdicts import NumberVerdict
 
 DECIDING = ("would_decide", "if_normal", "threefold")
 ORIGIN = ("settings", "choices", "runs")  # of what is compared
-COLUMNS = [
+NUMBER_COLUMNS = [
     "paper_dataset",
     "method",
     "setting",
@@ -81,7 +80,7 @@ def compare(
             rows.append(base | row | describe_origin(number, part, bool(substitute)))
         if not len(mine):
             rows.append(base | {"seeds": 0, "verdict": NumberVerdict.NOT_RUN})
-    return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(TEXTS, object))
+    return pd.DataFrame(rows, columns=NUMBER_COLUMNS).astype(dict.fromkeys(TEXTS, object))
 
 
 def format_spread(mean: float, std: float) -> str:

@@ -27,7 +27,7 @@ POINTS = (
 )  # units in which a tolerance is in points; of others, percent of the printed number
 NORMAL = 0.05  # one-sided: of the 90 % interval, by which verdicts are wrong in 5 % if seeds are normal
 MANY = 100  # more seeds than this are no advice
-COLUMNS = [  # what judging adds to a row
+JUDGED_COLUMNS = [  # what judging adds to a row
     "difference",
     "low",
     "high",
@@ -50,16 +50,16 @@ def judge_values(
     rounding: float = 0.0,
     unit: str = "percent",
 ) -> dict[str, Any]:
-    """COLUMNS of a row: our values by seed (n,), without those that collapsed, against a printed number of the same
-    unit. ``test_variance``: of the difference, by test samples, squared; NaN: not known. ``rounding``: half a unit of
-    the last printed digit. ``low``, ``high``: the 95 % interval of the difference."""
+    """JUDGED_COLUMNS of a row: our values by seed (n,), without those that collapsed, against a printed number of the
+    same unit. ``test_variance``: of the difference, by test samples, squared; NaN: not known. ``rounding``: half a unit
+    of the last printed digit. ``low``, ``high``: the 95 % interval of the difference."""
     row: dict[str, Any] = {"difference": float(np.mean(values)) - printed if len(values) else math.nan}
     if len(values) < SEEDS:
         return row | {"verdict": NumberVerdict.NOT_KNOWN, "would_decide": f"at least {SEEDS} seeds"}
     if math.isnan(test_variance):
         return row | {"verdict": NumberVerdict.NOT_KNOWN, "would_decide": "how much the test data vary"}
     scale = find_scale(printed, unit)
-    found = measure_difference(
+    difference = measure_difference(
         values * scale,
         printed * scale,
         None if printed_std is None else printed_std * scale,
@@ -67,11 +67,11 @@ def judge_values(
         test_variance * scale**2,
         rounding * scale,
     )
-    half = float(found.half_width(INTERVAL)) / scale
+    half = float(difference.half_width(INTERVAL)) / scale
     row |= {"low": row["difference"] - half, "high": row["difference"] + half}
-    row |= {"verdict": decide(found), "would_decide": what_would_decide(found)} | find_p_values(found)
-    row["if_normal"] = decide(found, NORMAL)
-    return row | {"threefold": decide(assume_deviation(found, printed_seeds)) if printed_std is None else ""}
+    row |= {"verdict": decide(difference), "would_decide": what_would_decide(difference)} | find_p_values(difference)
+    row["if_normal"] = decide(difference, NORMAL)
+    return row | {"threefold": decide(assume_deviation(difference, printed_seeds)) if printed_std is None else ""}
 
 
 def judge_logarithms(
@@ -92,7 +92,7 @@ def judge_logarithms(
 
 
 def judge_count(ours: float, printed: float, rounding: float) -> dict[str, Any]:
-    """COLUMNS of a row of what is counted and has no noise: the printed number is ours to its last digit."""
+    """JUDGED_COLUMNS of a row of what is counted and has no noise: the printed number is ours to its last digit."""
     same = abs(ours - printed) <= rounding + 1e-9
     return {
         "difference": ours - printed,
@@ -107,39 +107,41 @@ def find_scale(printed: float, unit: str) -> float:
     return 1.0 if unit in POINTS or not printed else 100.0 / abs(printed)
 
 
-def decide(found: Difference, level: float = LEVEL) -> NumberVerdict:
+def decide(difference: Difference, level: float = LEVEL) -> NumberVerdict:
     """The verdict on a single difference."""
     small, large = TOLERANCES
-    if found.is_within(small, level):
+    if difference.is_within(small, level):
         return NumberVerdict.WITHIN_2
-    if found.is_within(large, level):
+    if difference.is_within(large, level):
         return NumberVerdict.WITHIN_5
-    return NumberVerdict.BEYOND_5 if found.is_beyond(large, level) else NumberVerdict.NOT_KNOWN
+    return NumberVerdict.BEYOND_5 if difference.is_beyond(large, level) else NumberVerdict.NOT_KNOWN
 
 
-def find_p_values(found: Difference) -> dict[str, float]:
+def find_p_values(difference: Difference) -> dict[str, float]:
     """Of the three statements that a verdict may make."""
     small, large = TOLERANCES
     shown = {
-        "p_within_2": partial(found.is_within, small),
-        "p_within_5": partial(found.is_within, large),
-        "p_beyond_5": partial(found.is_beyond, large),
+        "p_within_2": partial(difference.is_within, small),
+        "p_within_5": partial(difference.is_within, large),
+        "p_beyond_5": partial(difference.is_beyond, large),
     }
     return {name: find_p_value(is_shown) for name, is_shown in shown.items()}
 
 
-def what_would_decide(found: Difference) -> str:
+def what_would_decide(difference: Difference) -> str:
     """What would decide a difference that is not known, if mean and deviation stayed; empty where it is decided."""
-    if decide(found) != NumberVerdict.NOT_KNOWN:
+    if decide(difference) != NumberVerdict.NOT_KNOWN:
         return ""
-    if not found.has_interval:
+    if not difference.has_interval:
         return "nothing: all seeds are equal, so that they do not say how much they vary"
-    n = found.freedom[0] + 1
-    needed = next((m for m in range(n + 1, MANY + 1) if decide(found.with_seeds(m)) != NumberVerdict.NOT_KNOWN), None)
+    n = difference.freedom[0] + 1
+    needed = next(
+        (m for m in range(n + 1, MANY + 1) if decide(difference.with_seeds(m)) != NumberVerdict.NOT_KNOWN), None
+    )
     if needed:
         return f"about {needed} seeds of ours"
-    endless = found.with_seeds(100 * MANY)
-    if float(endless.half_width(LEVEL)) + found.rounding >= TOLERANCES[1]:
+    endless = difference.with_seeds(100 * MANY)
+    if float(endless.half_width(LEVEL)) + difference.rounding >= TOLERANCES[1]:
         return "nothing: the paper's own seeds, or the test data, vary too much"
     return f"more than {MANY} seeds of ours: the difference is close to {TOLERANCES[1]:g}"
 

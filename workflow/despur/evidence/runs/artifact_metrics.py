@@ -68,7 +68,7 @@ def load_resamples(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
 def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.DataFrame:
     parts = []
     for artifact_run in artifact_runs:
-        own: dict[str, Any] = {
+        run_columns: dict[str, Any] = {
             "paper_dataset": artifact_run.paper_dataset,
             "used_dataset": artifact_run.dataset,
             "paper_method": artifact_run.paper_method,
@@ -83,13 +83,13 @@ def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.Dat
             pairs = list(zip(part["data"], part["method"], strict=True))
             grids = {pair: describe_grid(artifact_run, *pair) for pair in set(pairs)}
             for column in Grid._fields:
-                own[column] = pd.Series([getattr(grids[pair], column) for pair in pairs], part.index)
+                run_columns[column] = pd.Series([getattr(grids[pair], column) for pair in pairs], part.index)
             for column, describe in (("changed", describe_changes), ("shortened", describe_shortening)):
                 told = {pair: describe(artifact_run, *pair) for pair in set(pairs)}
-                own[column] = pd.Series(pairs, part.index).map(told)
+                run_columns[column] = pd.Series(pairs, part.index).map(told)
             if "value" in part:  # what is never compared is about all seeds
-                own["collapsed"] = False if artifact_run.substitute else mark_collapsed(part)
-            parts.append(part.assign(**own))
+                run_columns["collapsed"] = False if artifact_run.substitute else mark_collapsed(part)
+            parts.append(part.assign(**run_columns))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=RUN_COLUMNS)
 
 

@@ -22,8 +22,10 @@ def describe_changes(artifact_run: ArtifactRun, data: str, method: str) -> str:
     ``draw``, what is :data:`KEPT` besides and the paper's ``accepted_variants`` may differ."""
     if not artifact_run.paper or artifact_run.substitute:
         return ""
-    own = [f"{key}={value}" for key, value, _ in list_changed_settings(artifact_run, data, method)]
-    return ";".join(item for item in [*_changed_data(artifact_run, data), *own] if not is_accepted(artifact_run, item))
+    method_changes = [f"{key}={value}" for key, value, _ in list_changed_settings(artifact_run, data, method)]
+    return ";".join(
+        item for item in [*_changed_data(artifact_run, data), *method_changes] if not is_accepted(artifact_run, item)
+    )
 
 
 def describe_shortening(artifact_run: ArtifactRun, data: str, method: str) -> str:
@@ -32,12 +34,12 @@ def describe_shortening(artifact_run: ArtifactRun, data: str, method: str) -> st
     if not artifact_run.paper or artifact_run.substitute:
         return ""
     fewer = [
-        f"{key}={own} instead of {stated}"
-        for key, own, stated in list_changed_settings(artifact_run, data, method)
+        f"{key}={value} instead of {of_paper}"
+        for key, value, of_paper in list_changed_settings(artifact_run, data, method)
         if counts_training(key)
-        and stated is not None
-        and float(own) < float(stated)
-        and not is_accepted(artifact_run, f"{key}={own}")
+        and of_paper is not None
+        and float(value) < float(of_paper)
+        and not is_accepted(artifact_run, f"{key}={value}")
     ]
     return ", ".join(fewer)
 
@@ -58,12 +60,12 @@ def describe_grid(artifact_run: ArtifactRun, data: str, method: str) -> Grid:
     if not artifact_run.paper or artifact_run.substitute:
         return Grid("", "", "")
     here = collect_values(list_measured_points(artifact_run))
-    grid = {key: own for key, own in collect_values(list_stated_points(artifact_run)).items() if len(own) > 1}
-    whole = {key for key, own in grid.items() if own <= here.get(key, set())}
+    grid = {key: values for key, values in collect_values(list_stated_points(artifact_run)).items() if len(values) > 1}
+    whole = {key for key, values in grid.items() if values <= here.get(key, set())}
     untuned = {*grid} - whole - KEPT
-    printed, own = find_printed_point(artifact_run, data, method)
-    other = "" if own else ";".join(f"{key}={value}" for key, value in printed.items())
-    return Grid(";".join(sorted(whole)), ";".join(sorted(untuned - {*printed} if own else untuned)), other)
+    printed, is_at_point = find_printed_point(artifact_run, data, method)
+    other = "" if is_at_point else ";".join(f"{key}={value}" for key, value in printed.items())
+    return Grid(";".join(sorted(whole)), ";".join(sorted(untuned - {*printed} if is_at_point else untuned)), other)
 
 
 def find_printed_point(artifact_run: ArtifactRun, data: str, method: str) -> tuple[dict[str, str], bool]:
@@ -71,10 +73,10 @@ def find_printed_point(artifact_run: ArtifactRun, data: str, method: str) -> tup
     run is at it. Empty and True where it prints none."""
     stage, base = locate_result(artifact_run.folders[0]).stage, parse(data)[0]
     (point,) = resolve("datasets", data).points
-    own = {**list_values(point), **_points(stage, method, base)[0]}
+    settings = {**list_values(point), **_points(stage, method, base)[0]}
     for rule in load_experiments(artifact_run.paper).get("printed_points", []):
-        if rule["method"] == artifact_run.paper_method and has_values(own, rule["at"]):
-            return rule["point"], has_values(own, rule["point"])
+        if rule["method"] == artifact_run.paper_method and has_values(settings, rule["at"]):
+            return rule["point"], has_values(settings, rule["point"])
     return {}, True
 
 
@@ -124,9 +126,13 @@ def list_changed_settings(artifact_run: ArtifactRun, data: str, method: str) -> 
     """(key, value, the paper folder's value) of the settings in which a method differs from the nearest of the points
     that the paper folder states; None where that point lacks the setting."""
     stage, base = locate_result(artifact_run.folders[0]).stage, parse(data)[0]
-    own, *others = [point for text in (method, *list_stated(artifact_run)) for point in _points(stage, text, base)]
+    settings, *others = [point for text in (method, *list_stated(artifact_run)) for point in _points(stage, text, base)]
     differing = [
-        [(key, own[key], other.get(key)) for key in own if own[key] != other.get(key) and key not in KEPT]
+        [
+            (key, settings[key], other.get(key))
+            for key in settings
+            if settings[key] != other.get(key) and key not in KEPT
+        ]
         for other in others
     ]
     return min(differing, key=len, default=[])
@@ -136,15 +142,15 @@ def _changed_data(artifact_run: ArtifactRun, data: str) -> list[str]:
     """Settings of a data set that are neither those that the paper folder states, nor else their default, nor varied by
     the artifact, nor part of the data set's name in the paper."""
     experiments = load_experiments(artifact_run.paper)
-    stated = _settings_of(experiments.get("data", {}).get(artifact_run.paper_dataset))
+    paper_settings = _settings_of(experiments.get("data", {}).get(artifact_run.paper_dataset))
     varied = _settings_of(experiments["artifacts"][artifact_run.artifact].get("data"))
     (point,) = resolve("datasets", data).points
-    own = {key: spell(point.value(key)) for key in stated} | point.changes
+    data_settings = {key: spell(point.value(key)) for key in paper_settings} | point.changes
     return [
         f"{key}={value}"
-        for key, value in own.items()
+        for key, value in data_settings.items()
         if key != "draw"
-        and value not in (*varied.get(key, ()), *stated.get(key, ()))
+        and value not in (*varied.get(key, ()), *paper_settings.get(key, ()))
         and artifact_run.paper_dataset != f"{point.base_name}_{value}"
     ]
 
@@ -158,14 +164,14 @@ def list_stated(artifact_run: ArtifactRun) -> list[str]:
     """The specifications of a run's method in its paper folder. For a name that the folder does not have (one job for
     several methods): all specifications."""
     experiments = load_experiments(artifact_run.paper)
-    own = experiments["artifacts"][artifact_run.artifact].get("methods", [])
-    named = own if isinstance(own, dict) else experiments["methods"]
-    known = (
+    artifact_methods = experiments["artifacts"][artifact_run.artifact].get("methods", [])
+    named = artifact_methods if isinstance(artifact_methods, dict) else experiments["methods"]
+    entries = (
         [named[artifact_run.paper_method]]
         if artifact_run.paper_method in named
         else [*experiments["methods"].values(), *named.values()]
     )
-    texts = [text for one in known for text in list_specifications(one, artifact_run.paper_dataset)]
+    texts = [text for entry in entries for text in list_specifications(entry, artifact_run.paper_dataset)]
     return [
         text.rpartition("/")[2]
         for text in texts
@@ -182,8 +188,8 @@ def _points(stage: str, text: str, data: str) -> list[dict[str, str]]:
 
 def list_values(spec: Spec, prefix: str = "") -> dict[str, str]:
     """Every setting of a specification and of its components, with dotted keys, as in names."""
-    own = {prefix + key: spell(value) for key, value in spec.settings.items()}
-    return own | {
+    values = {prefix + key: spell(value) for key, value in spec.settings.items()}
+    return values | {
         key: value
         for part, below in spec.components.items()
         for key, value in list_values(below, f"{prefix}{part}.").items()

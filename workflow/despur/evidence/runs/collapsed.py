@@ -18,10 +18,10 @@ PROBE, SHARE_OF_LABELS = "probe_accuracy", re.compile(r"([\d.]+)")
 def mark_collapsed(rows: pd.DataFrame) -> pd.Series:
     """Whether each row of a table of metrics (``data``, ``method``, ``seed``, ...) is of a seed that collapsed; never
     where no training accuracy is measured."""
-    own = rows[(rows["split"] == "train") & (rows["selection"] == "best")]
+    train_rows = rows[(rows["split"] == "train") & (rows["selection"] == "best")]
     keys = ["data", "method", "seed"]
-    found = {key: has_collapsed(part) for key, part in own.groupby(keys, sort=False)}
-    return pd.Series([found.get(key, False) for key in zip(*(rows[key] for key in keys), strict=True)], rows.index)
+    collapsed = {key: has_collapsed(part) for key, part in train_rows.groupby(keys, sort=False)}
+    return pd.Series([collapsed.get(key, False) for key in zip(*(rows[key] for key in keys), strict=True)], rows.index)
 
 
 def has_collapsed(train: pd.DataFrame) -> bool:
@@ -58,8 +58,8 @@ def mark_seeds(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 def share_interval(collapsed: int, seeds: int) -> tuple[float, float]:
     """The exact 95 % interval of the share of seeds that collapse (Clopper and Pearson 1934)."""
-    found = stats.binomtest(collapsed, seeds).proportion_ci(0.95, method="exact")
-    return float(found.low), float(found.high)
+    interval = stats.binomtest(collapsed, seeds).proportion_ci(0.95, method="exact")
+    return float(interval.low), float(interval.high)
 
 
 def describe_collapsed(marks: "pd.Series[bool]") -> str:

@@ -45,11 +45,11 @@ def count_split(dataset: Dataset, split: str) -> Iterator[dict[str, Any]]:
         yield {"split": split, "metric": "attribute_share", "attribute": a, "value": size / len(table)}
     classes, attributes = (list(enumerate(dataset.about[key])) for key in ("classes", "attributes"))
     for y, label in classes:
-        own = table[table["y"] == y]
+        class_rows = table[table["y"] == y]
         for a, attribute in attributes:
             at = {"class": y, "attribute": a, "class_name": label, "attribute_name": attribute, "split": split}
-            size = float((own["a"] == a).sum())
+            size = float((class_rows["a"] == a).sum())
             yield at | {"metric": "group_size", "value": size}
             yield at | {"metric": "group_share", "value": size / len(table)}
-            if len(own):
-                yield at | {"metric": "share_of_class", "value": size / len(own)}
+            if len(class_rows):
+                yield at | {"metric": "share_of_class", "value": size / len(class_rows)}

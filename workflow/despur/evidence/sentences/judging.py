@@ -7,10 +7,10 @@ import pandas as pd
 
 from despur.evidence.claims.claim_format import read_levels
 from despur.evidence.claims.evaluate_formulas import collect_rows
-from despur.evidence.claims.evidence import AmbiguousValue, Source
+from despur.evidence.claims.evidence import AmbiguousValue, MeasuredValues
 from despur.evidence.claims.judging import uses_datasets
 from despur.evidence.numbers.printed import find_refusal
-from despur.evidence.numbers.tables import COLUMNS, compare, format_table
+from despur.evidence.numbers.tables import NUMBER_COLUMNS, compare, format_table
 from despur.evidence.numbers.verdicts import last_digit
 from despur.evidence.sentences.sentence_format import Sentence, read_sentence
 from despur.evidence.sentences.values import describe_beside, take_value
@@ -41,7 +41,7 @@ def judge_sentences(paper: str, metrics: pd.DataFrame, resamples: pd.DataFrame |
         except SettingError as error:
             raise SettingError(f"{file}: {number.metric} of {number.dataset}: {error}") from error
     units = dict(zip(printed["metric"], printed["unit"], strict=True))
-    table = pd.DataFrame(rows, columns=COLUMNS)
+    table = pd.DataFrame(rows, columns=NUMBER_COLUMNS)
     return table.assign(unit=table["metric"].map(units))
 
 
@@ -70,10 +70,11 @@ def judge_sentence(sentence: Sentence, metrics: pd.DataFrame, resamples: pd.Data
     rows = []
     for used in list_used_datasets(metrics, sentence.datasets):
         mine = [table[uses_datasets(table, used)] if len(table) else table for table in (metrics, resamples)]
-        source = Source(*(table.reset_index(drop=True) for table in mine))
+        measured = MeasuredValues(*(table.reset_index(drop=True) for table in mine))
+        head = base | {"data": ", ".join(dict.fromkeys(used.values()))}
         for method, reason in words.get("instead", {number.method: ""}).items():
-            own = replace(sentence, shared={**sentence.shared, "method": method})
-            row = base | {"data": ", ".join(dict.fromkeys(used.values()))} | measure_sentence(own, source)
+            of_method = replace(sentence, shared={**sentence.shared, "method": method})
+            row = head | measure_sentence(of_method, measured)
             rows.append(row | {"reason": "; ".join(filter(None, [reason, row.get("reason", "")]))})
     return rows or [base | {"reason": f"no data is used for {number.dataset}"}]
 
@@ -81,46 +82,46 @@ def judge_sentence(sentence: Sentence, metrics: pd.DataFrame, resamples: pd.Data
 def list_used_datasets(metrics: pd.DataFrame, datasets: list[str]) -> list[dict[str, str]]:
     """The data set that is used for each of the paper's. For one data set: every choice. For several: the first of
     each that has any."""
-    found = metrics[metrics["paper_dataset"].isin(datasets)].drop_duplicates(["paper_dataset", "used_dataset"])
-    pairs = list(zip(found["paper_dataset"], found["used_dataset"], strict=True))
+    used_datasets = metrics[metrics["paper_dataset"].isin(datasets)].drop_duplicates(["paper_dataset", "used_dataset"])
+    pairs = list(zip(used_datasets["paper_dataset"], used_datasets["used_dataset"], strict=True))
     if len(datasets) == 1:
         return [{name: used} for name, used in pairs]
     return [dict(reversed(pairs))] if pairs else []
 
 
-def measure_sentence(sentence: Sentence, source: Source) -> dict[str, Any]:
+def measure_sentence(sentence: Sentence, measured: MeasuredValues) -> dict[str, Any]:
     """Our number, its verdict, and the reason where there is none."""
     try:
-        beside = describe_beside(sentence, source)
+        beside = describe_beside(sentence, measured)
         if not sentence.formula and {*sentence.words} == {"beside"}:
             return {"verdict": NumberVerdict.NOT_COMPARED, "reason": beside}
-        formulas = sentence.list_formulas(source)
-        taken = take_value(sentence, formulas, source)
+        formulas = sentence.list_formulas(measured)
+        taken = take_value(sentence, formulas, measured)
     except (Missing, AmbiguousValue) as missing:
         return {"reason": str(missing)}
     here = [name for name in sentence.datasets if any(name in datasets for datasets, _ in formulas)]
-    used = pd.concat([collect_rows(Formulas([part]), source) for _, part in formulas])
-    refused = refuse_sentence(sentence, used, source) or refuse_part(sentence, here, formulas, source)
+    used = pd.concat([collect_rows(Formulas([part]), measured) for _, part in formulas])
+    refused = refuse_sentence(sentence, used, measured) or refuse_part(sentence, here, formulas, measured)
     over = f"over {', '.join(here)}" if len(sentence.datasets) > 1 else ""
-    judged = refused or taken.judge(sentence, source)
+    judged = refused or taken.judge(sentence, measured)
     return taken.describe() | judged | {"reason": "; ".join(filter(None, [judged.get("reason", ""), over, beside]))}
 
 
-def refuse_sentence(sentence: Sentence, used: pd.DataFrame, source: Source) -> dict[str, str]:
+def refuse_sentence(sentence: Sentence, used: pd.DataFrame, measured: MeasuredValues) -> dict[str, str]:
     """Verdict and reason of a number that is not compared: of these rows of the metrics, or whatever they are."""
     runs = used[["paper_dataset", "paper_method", "data", "substitute"]].drop_duplicates()
     pairs = runs[["data", "substitute"]].itertuples(index=False, name=None)
-    if refused := find_refusal(sentence.number.setting, pairs, source.metrics.merge(runs)):
+    if refused := find_refusal(sentence.number.setting, pairs, measured.metrics.merge(runs)):
         return refused
     if reason := sentence.words.get("not_compared"):
         return {"verdict": NumberVerdict.NOT_COMPARED, "reason": reason}
     return {}
 
 
-def refuse_part(sentence: Sentence, here: list[str], formulas: list[Any], source: Source) -> dict[str, str]:
+def refuse_part(sentence: Sentence, here: list[str], formulas: list[Any], measured: MeasuredValues) -> dict[str, str]:
     """The same of a number of which a part was run, or which is the best of several values that have noise."""
     reason = "" if len(here) == len(sentence.datasets) else "not all of its data sets were run"
-    if not reason and (missing := sentence.list_missing(source)):
+    if not reason and (missing := sentence.list_missing(measured)):
         reason = f"not all of its levels: {missing[0]}"
     if not reason and len(formulas) > 1 and not {"at", "counted"} & {*sentence.words}:
         reason = f"the {sentence.words['take']} of several values: its error rate is not known"

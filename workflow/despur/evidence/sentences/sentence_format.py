@@ -29,7 +29,7 @@ from typing import Any
 import yaml
 
 from despur.evidence.claims.evaluate_formulas import collect_values, common_seeds
-from despur.evidence.claims.evidence import Source
+from despur.evidence.claims.evidence import MeasuredValues
 from despur.evidence.claims.read_formulas import FORMS, read_group
 from despur.evidence.statistics.formulas import DEFAULTS, Formulas
 from despur.evidence.statistics.levels import Levels, Missing, PaperLevels
@@ -39,7 +39,7 @@ from despur.specs.settings import SettingError
 PERCENT = ("percent", "pp")
 COUNTED_KEYS = (*DEFAULTS, "class", "attribute")  # no settings: data have all of their levels
 TAKE = ("largest", "smallest")
-WORDS = (
+SENTENCE_WORDS = (
     *("take", "at", "shown", "counted", "within"),
     *("beside", "instead", "not_compared", "claim"),
 )
@@ -65,44 +65,44 @@ class Sentence:
         """Measured values are shares."""
         return 100.0 if self.number.unit in PERCENT else 1.0
 
-    def read(self, stated: Mapping[str, Any], dataset: Any, levels: Levels) -> Formulas:
+    def read(self, formula: Mapping[str, Any], dataset: Any, levels: Levels) -> Formulas:
         """The formulas of a contrast or measurement on a data set. Raises Missing."""
-        form = {} if any(form in stated for form in FORMS) else {"higher": {}, "than": 0}
-        return read_group({**stated, **form}, {**self.shared, "dataset": dataset}, levels)
+        form = {} if any(form in formula for form in FORMS) else {"higher": {}, "than": 0}
+        return read_group({**formula, **form}, {**self.shared, "dataset": dataset}, levels)
 
-    def list_formulas(self, source: Source) -> list[tuple[list[str], Any]]:
+    def list_formulas(self, measured: MeasuredValues) -> list[tuple[list[str], Any]]:
         """The formula of each value that was measured, with its data sets. Raises Missing where none was."""
-        found, missing = self.try_formulas(source, source)
-        if not found:
+        formulas, missing = self.try_formulas(measured, measured)
+        if not formulas:
             raise Missing(missing[0])
-        return found
+        return formulas
 
-    def list_missing(self, source: Source) -> list[str]:
+    def list_missing(self, measured: MeasuredValues) -> list[str]:
         """What was not measured of the levels that the paper speaks of."""
-        return self.try_formulas(source, PaperLevels(self.levels, source, COUNTED_KEYS))[1]
+        return self.try_formulas(measured, PaperLevels(self.levels, measured, COUNTED_KEYS))[1]
 
-    def try_formulas(self, source: Source, levels: Levels) -> tuple[list[tuple[list[str], Any]], list[str]]:
+    def try_formulas(self, measured: MeasuredValues, levels: Levels) -> tuple[list[tuple[list[str], Any]], list[str]]:
         """The formulas of all levels that were measured, and why others were not."""
-        found, missing = [], []
-        for datasets in self.list_datasets(source):
-            for stated in expand(self.formula):
+        formulas, missing = [], []
+        for datasets in self.list_datasets(measured):
+            for formula in expand(self.formula):
                 try:
-                    parts = self.read(stated, datasets[0] if len(datasets) == 1 else datasets, levels).parts
+                    parts = self.read(formula, datasets[0] if len(datasets) == 1 else datasets, levels).parts
                     for part in parts:
-                        common_seeds(collect_values(Formulas([part]), source))
-                        found.append((datasets, part))
+                        common_seeds(collect_values(Formulas([part]), measured))
+                        formulas.append((datasets, part))
                 except Missing as error:
                     missing.append(str(error))
-        return found, missing
+        return formulas, missing
 
-    def list_datasets(self, source: Source) -> list[list[str]]:
+    def list_datasets(self, measured: MeasuredValues) -> list[list[str]]:
         """The data sets of each value: one, or of a mean over data sets those that it names; ``every``: on which the
         method was run."""
         datasets_of_mean = self.formula.get("mean", {}).get("dataset")
         if datasets_of_mean is None:
             return [[name] for name in self.datasets]
         at = {"method": self.number.method}
-        run = [name for name in self.datasets if len(source.rows(source.metrics, {**at, "dataset": name}))]
+        run = [name for name in self.datasets if len(measured.rows(measured.metrics, {**at, "dataset": name}))]
         return [(run if datasets_of_mean == "every" else datasets_of_mean) or self.datasets]
 
 
@@ -110,30 +110,30 @@ def read_sentence(
     number: Any, about: Mapping[str, Any], rounding: float, levels: Mapping[str, list[Any]] = MappingProxyType({})
 ) -> Sentence:
     """``about``: what experiments.yaml says of sentences. Raises SettingError for what is no formula."""
-    stated = read_formula(number.formula)
-    words = {key: stated.pop(key) for key in WORDS if key in stated}
+    formula = read_formula(number.formula)
+    words = {key: formula.pop(key) for key in SENTENCE_WORDS if key in formula}
     if words.get("take", "largest") not in TAKE:
         raise unknown("word of take", words["take"], TAKE)
     shared = {**DEFAULTS, "method": number.method, "metric": number.metric, "margin": 0.0, **about.get("defaults", {})}
     datasets = about.get("datasets", {}).get(number.dataset, [number.dataset])
-    return Sentence(number, stated, words, shared, datasets, words.get("within", rounding), about["seeds"], levels)
+    return Sentence(number, formula, words, shared, datasets, words.get("within", rounding), about["seeds"], levels)
 
 
 def read_formula(text: str) -> dict[str, Any]:
     """A cell of the column ``formula``. Raises SettingError."""
     try:
-        stated = yaml.safe_load(text)
+        formula = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise SettingError(f"formula {text!r} is no YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(stated, dict):
+    if not isinstance(formula, dict):
         raise SettingError(f"formula {text!r} is no mapping: write {{higher: A, than: B}} or {{metric: M}}")
-    return stated
+    return formula
 
 
-def expand(stated: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def expand(formula: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """A formula for each combination of what its lists and pairs name."""
-    listed = {key: value for key, value in stated.items() if isinstance(value, list)}
-    if "pairs" in stated:
-        listed["pairs"] = [dict([pair]) for pair in stated["pairs"].items()]
+    listed = {key: value for key, value in formula.items() if isinstance(value, list)}
+    if "pairs" in formula:
+        listed["pairs"] = [dict([pair]) for pair in formula["pairs"].items()]
     for values in itertools.product(*listed.values()):
-        yield {**stated, **dict(zip(listed, values, strict=True))}
+        yield {**formula, **dict(zip(listed, values, strict=True))}

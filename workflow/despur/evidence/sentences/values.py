@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.claims.evaluate_formulas import collect_values, common_seeds, evaluate
-from despur.evidence.claims.evidence import Source
+from despur.evidence.claims.evidence import MeasuredValues
 from despur.evidence.numbers.rows import describe_by_seed
 from despur.evidence.numbers.sample_noise import sample_variance
 from despur.evidence.numbers.verdicts import judge_count, judge_values
@@ -42,14 +42,14 @@ class Taken:
         spread = float(self.values.std(ddof=1)) * varies if n > 1 else float("nan")
         return row | {"ours_std": spread, "by_seed": describe_by_seed(pd.Series(self.values, self.seeds))}
 
-    def judge(self, sentence: Sentence, source: Source) -> dict[str, Any]:
+    def judge(self, sentence: Sentence, measured: MeasuredValues) -> dict[str, Any]:
         """Difference and verdict."""
         printed = sentence.number.mean
         if self.statement:
             return {"difference": self.ours - printed} | judge_statement(self.statement)
         if "counted" in sentence.words:
             return judge_count(self.ours, printed, sentence.rounding)
-        noise = sum_noise(sentence, self.formula, source)
+        noise = sum_noise(sentence, self.formula, measured)
         return judge_values(self.values, printed, None, sentence.seeds, noise, sentence.rounding, sentence.number.unit)
 
 
@@ -60,9 +60,9 @@ def judge_statement(statement: Group) -> dict[str, str]:
     return {"verdict": SHOWN.get(int(decide(statement)), NumberVerdict.NOT_KNOWN)}
 
 
-def take_value(sentence: Sentence, formulas: list[tuple[list[str], Any]], source: Source) -> Taken:
+def take_value(sentence: Sentence, formulas: list[tuple[list[str], Any]], measured: MeasuredValues) -> Taken:
     """The number that is meant, of the values that were measured. Raises Missing."""
-    alone = [evaluate_alone(Formulas([part]), source) for _, part in formulas]
+    alone = [evaluate_alone(Formulas([part]), measured) for _, part in formulas]
     words, contrasts = sentence.words, [contrast for group in alone for contrast in contrasts_of(group)]
     if len(contrasts) > 1 and "take" not in words:
         raise Missing("several values fit the number")
@@ -70,36 +70,36 @@ def take_value(sentence: Sentence, formulas: list[tuple[list[str], Any]], source
     best = {"largest": np.argmax, "smallest": np.argmin}[words.get("take", "largest")](estimates)
     datasets, formula = formulas[best]
     if "at" in words:
-        shown = sentence.read(words["shown"], datasets[0], source)
+        shown = sentence.read(words["shown"], datasets[0], measured)
         level = float(formula.terms[0][1][words["at"]])
-        return Taken(level, np.array([level]), formula, [0], evaluate_alone(shown, source))
-    seeds = common_seeds(collect_values(Formulas([formula]), source))
+        return Taken(level, np.array([level]), formula, [0], evaluate_alone(shown, measured))
+    seeds = common_seeds(collect_values(Formulas([formula]), measured))
     return Taken(estimates[best], sentence.scale * contrasts[best].by_seed, formula, seeds)
 
 
-def evaluate_alone(formulas: Formulas, source: Source) -> Group:
+def evaluate_alone(formulas: Formulas, measured: MeasuredValues) -> Group:
     """The contrasts of formulas, over the seeds that these have in common."""
-    return evaluate(formulas, source, common_seeds(collect_values(formulas, source)))
+    return evaluate(formulas, measured, common_seeds(collect_values(formulas, measured)))
 
 
-def sum_noise(sentence: Sentence, formula: Formula, source: Source) -> float:
+def sum_noise(sentence: Sentence, formula: Formula, measured: MeasuredValues) -> float:
     """Variance of the difference to the printed number by test samples, squared: of all accuracies of a formula, as if
     their test samples were not the same, which is an upper bound for differences."""
     total = 0.0
     for weight, term in formula.terms:
         if term["split"] == "test" and term["metric"].endswith("accuracy"):
-            rows = source.rows(
-                source.metrics, {key: own for key, own in term.items() if key not in ("metric", "group")}
+            rows = measured.rows(
+                measured.metrics, {key: value for key, value in term.items() if key not in ("metric", "group")}
             )
             number = sentence.number._replace(dataset=term["dataset"], method=term["method"], metric=term["metric"])
             total += weight**2 * sample_variance(number, rows, str(rows["data"].iloc[0]))
     return total
 
 
-def describe_beside(sentence: Sentence, source: Source) -> str:
+def describe_beside(sentence: Sentence, measured: MeasuredValues) -> str:
     """What else was measured. Raises Missing."""
     texts = []
-    for name, stated in sentence.words.get("beside", {}).items():
-        (found,) = contrasts_of(evaluate_alone(sentence.read(stated, sentence.datasets[0], source), source))
-        texts.append(f"{name} {float(found.estimate):.3g}")
+    for name, measurement in sentence.words.get("beside", {}).items():
+        (contrast,) = contrasts_of(evaluate_alone(sentence.read(measurement, sentence.datasets[0], measured), measured))
+        texts.append(f"{name} {float(contrast.estimate):.3g}")
     return ", ".join(texts)

@@ -83,8 +83,8 @@ class Contrast:
         n = self.seeds
         if self.counted or not self.has_test_data or n < 2:
             return np.zeros(self.by_seed.shape[:-1])
-        of_mean, each = self.resampled.mean(axis=-2).var(axis=-1, ddof=1), self.resampled.var(axis=-1, ddof=1)
-        return np.maximum((n**2 * of_mean - each.sum(axis=-1)) / (n * (n - 1)), 0.0)
+        of_mean, of_seeds = self.resampled.mean(axis=-2).var(axis=-1, ddof=1), self.resampled.var(axis=-1, ddof=1)
+        return np.maximum((n**2 * of_mean - of_seeds.sum(axis=-1)) / (n * (n - 1)), 0.0)
 
     def half_width(self, level: float = LEVEL) -> Array:
         """What a one-sided bound at a level is away from the estimate, (...); NaN from one seed."""
@@ -130,13 +130,13 @@ class Group:
 
     def holds(self, level: float = LEVEL) -> Array:
         """Whether the group is shown to be true at a one-sided level, (...)."""
-        count, own, _, _ = self.needed(level)
-        return np.sum([part.holds(own) for part in self.parts], axis=0) >= count
+        count, part_level, _, _ = self.needed(level)
+        return np.sum([part.holds(part_level) for part in self.parts], axis=0) >= count
 
     def fails(self, level: float = LEVEL) -> Array:
         """Whether the group is shown to be false at a one-sided level, (...)."""
-        _, _, count, own = self.needed(level)
-        return np.sum([part.fails(own) for part in self.parts], axis=0) >= count
+        _, _, count, part_level = self.needed(level)
+        return np.sum([part.fails(part_level) for part in self.parts], axis=0) >= count
 
 
 Statement = Contrast | Group

@@ -34,9 +34,9 @@ class Difference:
     @property
     def seed_freedom(self) -> Array:
         """Of Welch and Satterthwaite."""
-        own, printed = self.own_variance, self.printed_variance
+        ours, theirs = self.own_variance, self.printed_variance
         with np.errstate(divide="ignore", invalid="ignore"):
-            freedom = (own + printed) ** 2 / (own**2 / self.freedom[0] + printed**2 / max(self.freedom[1], 1))
+            freedom = (ours + theirs) ** 2 / (ours**2 / self.freedom[0] + theirs**2 / max(self.freedom[1], 1))
         return np.where(np.isfinite(freedom), freedom, self.freedom[0])
 
     def half_width(self, level: float) -> Array:
@@ -61,8 +61,8 @@ class Difference:
 
     def with_seeds(self, seeds: int) -> "Difference":
         """The same, had we run so many seeds, if mean and deviation stayed."""
-        own = self.own_variance * (self.freedom[0] + 1) / seeds
-        return replace(self, own_variance=own, freedom=(seeds - 1, self.freedom[1]))
+        ours = self.own_variance * (self.freedom[0] + 1) / seeds
+        return replace(self, own_variance=ours, freedom=(seeds - 1, self.freedom[1]))
 
 
 def measure_difference(
@@ -75,15 +75,15 @@ def measure_difference(
 ) -> Difference:
     """Of our values by seed (...,n), at least two. Without a printed deviation the printed number is taken as fixed."""
     n = values.shape[-1]
-    own = np.asarray(values.var(axis=-1, ddof=1) / n)
-    theirs = np.zeros_like(own) if printed_std is None else np.full_like(own, printed_std**2 / printed_seeds)
+    ours = np.asarray(values.var(axis=-1, ddof=1) / n)
+    theirs = np.zeros_like(ours) if printed_std is None else np.full_like(ours, printed_std**2 / printed_seeds)
     freedom = (n - 1, printed_seeds - 1 if printed_seeds > 1 else n - 1)
-    return Difference(values.mean(axis=-1) - printed, own, theirs, freedom, test_variance, rounding)
+    return Difference(values.mean(axis=-1) - printed, ours, theirs, freedom, test_variance, rounding)
 
 
-def assume_deviation(found: Difference, printed_seeds: int) -> Difference:
+def assume_deviation(difference: Difference, printed_seeds: int) -> Difference:
     """The same if the paper's seeds, of which no deviation is printed, vary three times as much as ours."""
-    n = found.freedom[0] + 1
-    theirs = THREEFOLD**2 * found.own_variance * n / printed_seeds
+    n = difference.freedom[0] + 1
+    theirs = THREEFOLD**2 * difference.own_variance * n / printed_seeds
     # both variances are estimated from our seeds: their sum has our degrees of freedom
-    return replace(found, own_variance=found.own_variance + theirs, printed_variance=0 * theirs)
+    return replace(difference, own_variance=difference.own_variance + theirs, printed_variance=0 * theirs)

@@ -62,20 +62,20 @@ def describe(high: Any, low: Any, hidden: set[str]) -> str:
 
 def _item(key: str, value: Any) -> str:
     if key == "change":
-        ((own, (first, last)),) = value.items()
-        return f"from {own}={first} to {last}"
+        ((setting, (first, last)),) = value.items()
+        return f"from {setting}={first} to {last}"
     return str(value) if key in ("method", "metric") else f"{key}={value}"
 
 
-def read_margin(stated: float | str) -> float:
+def read_margin(margin: float | str) -> float:
     """A margin: a number; ``log(2)`` or ``-log(2)`` for one of logarithms; ``near``: less by the tolerance of
     numbers."""
-    if stated == "near":
+    if margin == "near":
         return -NEAR
-    if not isinstance(stated, str):
-        return float(stated)
-    sign, text = (-1, stated[1:]) if stated.startswith("-") else (1, stated)
+    if not isinstance(margin, str):
+        return float(margin)
+    sign, text = (-1, margin[1:]) if margin.startswith("-") else (1, margin)
     try:
         return sign * math.log(float(text.removeprefix("log(").removesuffix(")")))
     except ValueError as error:
-        raise SettingError(f"margin {stated!r} is neither a number nor log(NUMBER)") from error
+        raise SettingError(f"margin {margin!r} is neither a number nor log(NUMBER)") from error

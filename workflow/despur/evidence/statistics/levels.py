@@ -12,7 +12,7 @@ BOUNDS = {
     "at_most": lambda level, bound: level <= bound,
     "other_than": lambda level, bound: level not in (bound if isinstance(bound, list) else [bound]),
 }
-WORDS = ("every", "lowest", "highest")
+LEVEL_WORDS = ("every", "lowest", "highest")
 Measurement = dict[str, Any]  # keys (method, metric, split, ..., settings) to single values
 
 
@@ -30,21 +30,21 @@ class PaperLevels:
     """The levels of settings that a paper speaks of (``levels`` of claims.yaml), in the place of those that were
     measured; of what is no setting (groups, splits, selections) the measured ones."""
 
-    def __init__(self, stated: Mapping[str, list[Any]], measured: Levels, no_settings: Collection[str]) -> None:
-        self.stated, self.measured, self.no_settings = stated, measured, no_settings
+    def __init__(self, of_paper: Mapping[str, list[Any]], measured: Levels, no_settings: Collection[str]) -> None:
+        self.of_paper, self.measured, self.no_settings = of_paper, measured, no_settings
 
     def levels(self, key: str, measurement: Measurement) -> list[Any]:
         """Raises Missing for a setting whose levels are not stated: then nobody knows whether all were run."""
         if key in self.no_settings:
             return self.measured.levels(key, measurement)
-        if key not in self.stated:
+        if key not in self.of_paper:
             raise Missing(f"claims.yaml does not state the paper's levels of {key}")
-        return list(self.stated[key])
+        return list(self.of_paper[key])
 
 
 def is_many(value: Any) -> bool:
     """Whether a stated value is to be resolved into single ones."""
-    return isinstance(value, list | Mapping) or value in WORDS
+    return isinstance(value, list | Mapping) or value in LEVEL_WORDS
 
 
 def list_fixed(measurement: Mapping[str, Any], key: str) -> list[Measurement]:
@@ -56,26 +56,26 @@ def list_fixed(measurement: Mapping[str, Any], key: str) -> list[Measurement]:
     return [{k: v for k, v in {**plain, changed: end}.items() if not is_many(v)} for end in ends]
 
 
-def list_single_values(key: str, stated: Any, measurements: Sequence[Measurement], levels: Levels) -> list[Any]:
+def list_single_values(key: str, values: Any, measurements: Sequence[Measurement], levels: Levels) -> list[Any]:
     """The values that are stated for a key: a list; or those levels that all measurements have, within bounds, or at an
     end."""
-    if isinstance(stated, list):
-        return stated
+    if isinstance(values, list):
+        return values
     first, *others = [levels.levels(key, end) for one in measurements for end in list_fixed(one, key)]
     levels_of_all = [level for level in first if all(level in other for other in others)]
-    if isinstance(stated, Mapping):
-        for name in set(stated) - set(BOUNDS):
+    if isinstance(values, Mapping):
+        for name in set(values) - set(BOUNDS):
             raise unknown(f"bound of {key}", name, BOUNDS)
         levels_of_all = [
-            level for level in levels_of_all if all(BOUNDS[name](level, bound) for name, bound in stated.items())
+            level for level in levels_of_all if all(BOUNDS[name](level, bound) for name, bound in values.items())
         ]
     if not levels_of_all:
         raise Missing(
             f"no {key} "
-            + (f"within {dict(stated)}" if isinstance(stated, Mapping) else "that was varied for all sides")
+            + (f"within {dict(values)}" if isinstance(values, Mapping) else "that was varied for all sides")
         )
     return {"lowest": levels_of_all[:1], "highest": levels_of_all[-1:]}.get(
-        stated if isinstance(stated, str) else "", levels_of_all
+        values if isinstance(values, str) else "", levels_of_all
     )
 
 

@@ -16,7 +16,7 @@ def correlate_ranks(first: Array, second: Array) -> Array:
     """Spearman's correlation over the last axis, (...,P) and (...,P) to (...); NaN where one of them is the same at all
     points."""
     ranks = [stats.rankdata(values, axis=-1) for values in (first, second)]
-    a, b = (own - own.mean(axis=-1, keepdims=True) for own in ranks)
+    a, b = (rank - rank.mean(axis=-1, keepdims=True) for rank in ranks)
     with np.errstate(invalid="ignore"):
         return np.asarray((a * b).sum(axis=-1) / np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1)))
 

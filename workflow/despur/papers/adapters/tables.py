@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.numbers.tables import compare, format_spread, format_table
-from despur.evidence.numbers.verdicts import COLUMNS as JUDGED
-from despur.evidence.numbers.verdicts import judge_count
+from despur.evidence.numbers.verdicts import JUDGED_COLUMNS, judge_count
 from despur.evidence.runs.run_files import load_labels
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters.merged_tables import load_metrics_of_all_samples, load_runs
@@ -45,7 +44,7 @@ def compare_printed(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFra
     of_training = {metric: "train" for metric in reported["metric"] if metric.startswith("class_wise_group_size")}
     table = compare(reported, metrics.assign(value=metrics["value"] / np.where(whole, 100, 1)), SEEDS, of_training)
     for i, row in table[table["metric"].str.startswith(PLAIN) & table["difference"].notna()].iterrows():
-        table.loc[i, JUDGED] = None
+        table.loc[i, JUDGED_COLUMNS] = None
         counted = judge_count(row["ours"], row["reported"], 0.5 * 10.0**-1)
         table.loc[i, [*counted]] = list(counted.values())
     return table

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.numbers.printed import parse_settings, weighted_averages
-from despur.evidence.numbers.tables import COLUMNS, compare, format_table
+from despur.evidence.numbers.tables import NUMBER_COLUMNS, compare, format_table
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.runs.run_files import load_abouts
 from despur.evidence.sentences.judging import format_number
@@ -48,7 +48,7 @@ def write_table_a6(artifact_runs: list[ArtifactRun], output: Path) -> None:
         rows += [printed_row(number) | measure_toxicity(artifact_run, number) for artifact_run in artifact_runs] or [
             printed_row(number)
         ]
-    table = pd.DataFrame(rows, columns=COLUMNS)
+    table = pd.DataFrame(rows, columns=NUMBER_COLUMNS)
     write_table(output, table, format_table(table, format_number).drop(columns=["method", "seeds"]))
 
 
@@ -79,7 +79,7 @@ def write_table_a12(artifact_runs: list[ArtifactRun], output: Path) -> None:
             if (artifact_run.paper_dataset, artifact_run.paper_method) == (number.dataset, number.method)
         ]
         rows += [printed_row(number) | measure_cost(artifact_run) for artifact_run in mine] or [printed_row(number)]
-    table = pd.DataFrame(rows).reindex(columns=[*COLUMNS, "seconds", "peak_memory_mb", "device"])
+    table = pd.DataFrame(rows).reindex(columns=[*NUMBER_COLUMNS, "seconds", "peak_memory_mb", "device"])
     display = format_table(table, format_number)
     for name in ("seconds", "peak_memory_mb"):
         text = ["–" if pd.isna(value) else f"{value:,.0f}" for value in table[name]]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.evidence.claims.evidence import Source
+from despur.evidence.claims.evidence import MeasuredValues
 from despur.evidence.statistics.contrasts import INTERVAL, Contrast
 from despur.evidence.statistics.formulas import DEFAULTS
 from despur.evidence.verdicts import NumberVerdict
@@ -89,7 +89,7 @@ def measure_run(metrics: pd.DataFrame, resamples: pd.DataFrame) -> dict[str, Any
 def find_interval(metrics: pd.DataFrame, resamples: pd.DataFrame) -> tuple[float, float]:
     """95 % interval of the mean GAP: what varies over seeds, and the noise of test originals, by the rule of claims."""
     (method,) = set(metrics["paper_method"])
-    values = Source(metrics, resamples).value({**DEFAULTS, "method": method, "metric": "gap"}).to_numpy(float)
+    values = MeasuredValues(metrics, resamples).value({**DEFAULTS, "method": method, "metric": "gap"}).to_numpy(float)
     gap = Contrast(values[:, 0], values[:, 1:])
     return float(gap.estimate - gap.half_width(INTERVAL)), float(gap.estimate + gap.half_width(INTERVAL))
 

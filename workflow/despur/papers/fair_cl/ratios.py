@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.numbers.sample_noise import is_drawn_by_seed, is_official
-from despur.evidence.numbers.verdicts import COLUMNS, judge_logarithms, last_digit
+from despur.evidence.numbers.verdicts import JUDGED_COLUMNS, judge_logarithms, last_digit
 from despur.evidence.statistics.contrasts import Contrast
 from despur.evidence.verdicts import NumberVerdict
 from despur.storage.finished_runs import list_bootstrap_columns
@@ -21,7 +21,7 @@ def judge_ratios(table: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataF
     (despur/evidence/numbers/verdicts.py)."""
     half = {name: last_digit(own["reported"]) for name, own in table.groupby("metric")}
     for i, row in table[table["metric"].isin(RATIOS) & table["difference"].notna()].iterrows():
-        table.loc[i, COLUMNS] = None
+        table.loc[i, JUDGED_COLUMNS] = None
         if (row["metric"], row["method"]) == ("relative_time", "ce"):
             judged = {"verdict": NumberVerdict.NOT_COMPARED, "reason": "1 by definition"}
         else:

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.evidence.claims.evidence import Source
+from despur.evidence.claims.evidence import MeasuredValues
 from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples, parse_artifact_runs
 from despur.evidence.runs.run_files import MACHINE, find_run, load_abouts, load_upstream
 from despur.evidence.statistics.formulas import DEFAULTS
@@ -110,10 +110,10 @@ def compare(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     seeds = sorted(set.intersection(*(set(part["seed"]) for _, part in metrics.groupby("paper_method"))))
     if not seeds:
         raise Missing("the methods of the matrix have no seed in common")
-    source = Source(metrics, load_resamples(artifact_runs))
+    measured = MeasuredValues(metrics, load_resamples(artifact_runs))
     methods = pd.DataFrame([describe_method(artifact_run) for artifact_run in artifact_runs])
-    methods["at_chance"] = [is_at_chance(source, method, seeds) for method in methods["method"]]
-    tables = [methods.merge(compare_on(metric, source, methods, seeds), on="method") for metric in METRICS]
+    methods["at_chance"] = [is_at_chance(measured, method, seeds) for method in methods["method"]]
+    tables = [methods.merge(compare_on(metric, measured, methods, seeds), on="method") for metric in METRICS]
     return pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
 
 
@@ -134,9 +134,9 @@ def describe_method(artifact_run: ArtifactRun) -> dict[str, Any]:
     }
 
 
-def compare_on(metric: Metric, source: Source, methods: pd.DataFrame, seeds: Sequence[int]) -> pd.DataFrame:
+def compare_on(metric: Metric, measured: MeasuredValues, methods: pd.DataFrame, seeds: Sequence[int]) -> pd.DataFrame:
     """A metric of all methods: means over seeds, and the ranks of those that are not at chance."""
-    every = {method: measure(source, method, metric, seeds) for method in methods["method"]}
+    every = {method: measure(measured, method, metric, seeds) for method in methods["method"]}
     by_method = {method: values for method, values in every.items() if values is not None}
     at_chance = {*methods.loc[methods["at_chance"], "method"]}
     compared = {
@@ -162,11 +162,11 @@ def sees_attribute(artifact_run: ArtifactRun) -> bool:
     return point.reads_true_attribute
 
 
-def measure(source: Source, method: str, metric: Metric, seeds: Sequence[int]) -> Array | None:
+def measure(measured: MeasuredValues, method: str, metric: Metric, seeds: Sequence[int]) -> Array | None:
     """A metric in the unit shown, (seeds,1+B): its values, then those on B bootstrap samples; None where it is not
     measured."""
     try:
-        values = source.value({**DEFAULTS, "method": method, "metric": metric.name}).loc[list(seeds)]
+        values = measured.value({**DEFAULTS, "method": method, "metric": metric.name}).loc[list(seeds)]
     except (Missing, KeyError):
         return None
     return metric.scale * values.to_numpy(float) if np.isfinite(values["value"]).all() else None

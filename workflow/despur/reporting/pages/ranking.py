@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import rankdata
 
-from despur.evidence.claims.evidence import Source
+from despur.evidence.claims.evidence import MeasuredValues
 from despur.evidence.statistics.contrasts import FAILS, HOLDS, LEVEL, Contrast, decide
 from despur.evidence.statistics.formulas import DEFAULTS
 from despur.storage.store import Array
@@ -13,15 +13,15 @@ from despur.storage.store import Array
 BASELINE = "erm"
 
 
-def is_at_chance(source: Source, method: str, seeds: Sequence[int]) -> bool:
+def is_at_chance(measured: MeasuredValues, method: str, seeds: Sequence[int]) -> bool:
     """Whether the mean over classes of a method's accuracy is not above 1 / classes, that of any constant prediction:
     by the lower bound of a contrast; by the estimate where there is no bound, or from fewer seeds than decide. A
     method without a classifier is not at chance."""
     measurement = {**DEFAULTS, "method": method, "metric": "class_average_accuracy"}
-    classes = source.levels("group", {key: value for key, value in measurement.items() if key != "group"})
+    classes = measured.levels("group", {key: value for key, value in measurement.items() if key != "group"})
     if not classes:
         return False
-    each = [source.value({**measurement, "group": name}).loc[list(seeds)].to_numpy(float) for name in classes]
+    each = [measured.value({**measurement, "group": name}).loc[list(seeds)].to_numpy(float) for name in classes]
     above = np.nanmean(each, axis=0) - 1 / len(classes)  # a bootstrap sample may lack a class
     contrast = Contrast(above[:, 0], above[:, 1:])
     return not (contrast.holds() if contrast.decides and contrast.has_interval else contrast.estimate > 0)
