@@ -140,7 +140,7 @@ def compared(artifact_runs: list[Any]) -> pd.DataFrame:
                     "folder": "results/runs",
                 }
             )
-    return pd.DataFrame(rows, columns=comparison.COLUMNS)
+    return pd.DataFrame(rows, columns=comparison.COMPARISON_COLUMNS)
 
 
 def page() -> Path:

@@ -9,7 +9,7 @@ from despur.cli.rows import format_json
 from despur.cli.summary import summarize_run
 from despur.orchestration.experiments import list_papers
 from despur.reporting import digits
-from despur.reporting.pages.scorecard_rows import COLUMNS
+from despur.reporting.pages.scorecard_rows import SCORECARD_COLUMNS
 from despur.specs.settings import SettingError
 from despur.storage.store import InputError
 
@@ -20,7 +20,7 @@ def scorecard(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("config.yaml").write_text("papers: [cnc]\ndatasets: {}\noutputs: results/own\n")
     Path("results/own").mkdir(parents=True)
-    pd.DataFrame(columns=COLUMNS).to_csv("results/own/scorecard.csv", index=False)
+    pd.DataFrame(columns=SCORECARD_COLUMNS).to_csv("results/own/scorecard.csv", index=False)
 
 
 def compared(monkeypatch, **counts):

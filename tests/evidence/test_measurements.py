@@ -14,7 +14,7 @@ from despur.evidence.runs.collapsed import has_collapsed, mark_collapsed
 from despur.evidence.tally import list_printed
 from despur.evidence.verdicts import NumberVerdict, Settings, Tier
 from despur.orchestration.experiments import find_paper, list_papers
-from despur.reporting.pages.scorecard_rows import COLUMNS
+from despur.reporting.pages.scorecard_rows import SCORECARD_COLUMNS
 
 OWN = {
     "paper": "domain_temperature",
@@ -34,7 +34,7 @@ FIRST, CELL = "sigma=50;label_fraction=0.01", "sigma=50;label_fraction=0.01;tau_
 
 
 def numbers(*rows):
-    return pd.DataFrame([OWN | row for row in rows], columns=COLUMNS).astype(object)
+    return pd.DataFrame([OWN | row for row in rows], columns=SCORECARD_COLUMNS).astype(object)
 
 
 def test_a_number_that_is_printed_four_times_is_one():

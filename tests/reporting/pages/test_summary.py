@@ -9,14 +9,14 @@ from despur.evidence.tally import COMPARISON
 from despur.evidence.verdicts import Tier
 from despur.orchestration.experiments import list_papers
 from despur.reporting.pages import summary
-from despur.reporting.pages.scorecard_rows import COLUMNS
+from despur.reporting.pages.scorecard_rows import SCORECARD_COLUMNS
 from despur.storage.store import InputError
 
 
 def known(*rows):
     """The summary of cnc, of which these rows of a scorecard are known."""
     shared = {"paper": "cnc", "kind_of_row": "claim", "paper_dataset": "cmnist", "seeds": 3, "statement": "a claim"}
-    table = pd.DataFrame([shared | row for row in rows]).reindex(columns=COLUMNS)
+    table = pd.DataFrame([shared | row for row in rows]).reindex(columns=SCORECARD_COLUMNS)
     texts = ["place", "setting", "by_seed", "settings", "data", "primary", "reason"]
     evidence = gather_evidence([list_not_run(), table.fillna(dict.fromkeys(texts, "")).astype(object)])
     return next(each for each in summary.summarize_papers(evidence) if each.paper == "cnc")

@@ -39,8 +39,8 @@ def find_reference(config: Mapping[str, Any]) -> Path:
 def describe_machine() -> dict[str, Any]:
     """What decides whether equal code gives equal digits. Virtual machines give different processors one name, so the
     rest that Linux tells of the first one counts, too, as does the number of cores."""
-    facts = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines() if Path("/proc/cpuinfo").exists() else []
-    lasting = [line for line in facts if line.startswith(("vendor_id", "cpu family", "model", "cache size", "flags"))]
+    lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines() if Path("/proc/cpuinfo").exists() else []
+    lasting = [line for line in lines if line.startswith(("vendor_id", "cpu family", "model", "cache size", "flags"))]
     features = hashlib.sha256("\n".join(lasting).encode()).hexdigest()[:12]
     return {"processor": f"{processor()} ({features}), {os.cpu_count()} cores", "versions": list_versions()}
 
@@ -100,24 +100,24 @@ class Comparison:
 
     def describe(self) -> str:
         """What it means for the verdicts that are shown, in a sentence or two; nothing where no run is here."""
-        own, said = f"of {self.here} runs here", []
+        runs, said = f"of {self.here} runs here", []
         unknown = self.here - self.equal - self.older - self.different
         if self.equal:
             whole = ": its verdicts are those of this code" if self.equal == self.here else ""
-            said.append(f"{self.equal} {own} equal the reference ({self.name}) to the last digit{whole}.")
+            said.append(f"{self.equal} {runs} equal the reference ({self.name}) to the last digit{whole}.")
         if self.different:
             size, largest, *_ = self.differences[0]
             said.append(
-                f"{self.different} {own} differ from the reference ({self.name}), as they may on another processor or "
+                f"{self.different} {runs} differ from the reference ({self.name}), as they may on another processor or "
                 f"with other packages (by at most {size:.3g}, {largest}). Its verdicts are shown."
             )
         if self.older:
             said.append(
-                f"{self.older} {own} cannot be compared with the reference ({self.name}): methods have changed since "
+                f"{self.older} {runs} cannot be compared with the reference ({self.name}): methods have changed since "
                 "it was made. What it says is not of this code, until `make reference` makes it again (hours)."
             )
         if unknown:
-            said.append(f"Of {unknown} {own} no reference is kept.")
+            said.append(f"Of {unknown} {runs} no reference is kept.")
         return " ".join(said)
 
     def refuse_differences(self) -> None:

@@ -101,17 +101,17 @@ def describe_points(artifact_run: ArtifactRun, sources: Sources) -> pd.DataFrame
     planned = {run.key for folder in artifact_run.folders for run in locate_result(folder).runs()}
     for runs in list_runs(artifact_run, SEEDS).values():
         keys, enough = {run.key for run in runs}, len(runs) >= SEEDS
-        compared, settled = (enough and keys <= known for known in ({*sources.where}, {*sources.where} | planned))
-        own = {"data": name_data(artifact_run, runs[0]), "compared": compared, "settled": settled and not compared}
-        rows.append(identify_run(result, runs[0]) | own)
+        compared, settled = (enough and keys <= measured for measured in ({*sources.where}, {*sources.where} | planned))
+        state = {"data": name_data(artifact_run, runs[0]), "compared": compared, "settled": settled and not compared}
+        rows.append(identify_run(result, runs[0]) | state)
     return pd.DataFrame(rows)
 
 
 def find_numbers(printed: pd.DataFrame, artifact_run: ArtifactRun, points: pd.DataFrame) -> Iterator[int]:
     """The positions of the printed numbers of an artifact that have no comparison yet, and have one with the open
     runs."""
-    own = (printed["paper_dataset"] == artifact_run.paper_dataset) & (printed["method"] == artifact_run.paper_method)
-    for number in printed[own & printed["unit"].isin(COMPARED)].itertuples():
+    rows = (printed["paper_dataset"] == artifact_run.paper_dataset) & (printed["method"] == artifact_run.paper_method)
+    for number in printed[rows & printed["unit"].isin(COMPARED)].itertuples():
         mine = at_settings(points, number.setting)
         pairs = zip(mine["data"], mine["method"], strict=True)
         same = [is_compared(artifact_run, number.setting, *pair) for pair in pairs]
@@ -137,7 +137,7 @@ def find_claims(claims: Iterable[Claim], artifact_run: ArtifactRun, points: pd.D
         counts = not (claim.not_executed or claim.ours)
         reads = counts and artifact_run.artifact in claim.artifacts
         if reads and (not named or artifact_run.paper_method in named):
-            yield from ((claim.name, ", ".join(each)) for each in claim.rows if artifact_run.paper_dataset in each)
+            yield from ((claim.name, ", ".join(names)) for names in claim.rows if artifact_run.paper_dataset in names)
 
 
 def list_words(node: Any) -> Iterator[str]:
@@ -147,5 +147,5 @@ def list_words(node: Any) -> Iterator[str]:
     elif isinstance(node, Mapping):
         yield from list_words([*node, *node.values()])
     elif isinstance(node, list):
-        for each in node:
-            yield from list_words(each)
+        for item in node:
+            yield from list_words(item)

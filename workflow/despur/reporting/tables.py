@@ -107,7 +107,7 @@ def is_numeric(column: pd.Series) -> bool:
 def read_caption(paper: str, name: str) -> str:
     """What a table shows, in the words of its paper's folder; nothing where there is no caption."""
     folder = experiments.find_papers().get(paper, Path()) / "captions"
-    files = [folder / f"{each}.rst" for each in (name, artifact_files.find_artifact(paper, name))]
+    files = [folder / f"{stem}.rst" for stem in (name, artifact_files.find_artifact(paper, name))]
     return next((file.read_text(encoding="utf-8") for file in files if file.exists()), "")
 
 
@@ -136,7 +136,7 @@ def main(artifacts: Mapping[str, WriteArtifact]) -> None:
 
 def append_warnings(prefix: Path, artifact_runs: Sequence[ArtifactRun]) -> None:
     """Say below a table (.md, .html) which inferred groups behind it leave a method nothing to work with."""
-    warnings = describe_warnings(folder for each in artifact_runs for folder in each.folders)
+    warnings = describe_warnings(folder for artifact_run in artifact_runs for folder in artifact_run.folders)
     forms = {".md": "\n- warning: {}\n", ".html": "<p>Warning: {}</p>\n"}
     shown = [html.escape(" ".join(warning.split())) for warning in warnings]  # names of classes may be any text
     for file, form in ((prefix.with_suffix(suffix), form) for suffix, form in forms.items()):

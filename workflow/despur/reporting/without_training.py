@@ -59,7 +59,7 @@ def give_verdicts(configfile: Path, output: Path, use_ledger: bool, results: Pat
         from despur.reporting.pages import comparison  # seaborn
 
         comparison.write(compared, Path(matrix.list_outputs(config)[0]).with_suffix(""))
-    every = [*compared, *(run for own in shown.values() for runs in own.values() for run in runs)]
+    every = [*compared, *(run for artifact_runs in shown.values() for runs in artifact_runs.values() for run in runs)]
     yield from write_evidence(sources, every, output / "evidence.csv")
     write_choices(config, sources, output / "choices.csv")
     scorecard.write(config, output / "scorecard")
@@ -115,8 +115,8 @@ def write_choices(config: Mapping[str, Any], sources: Sources, file: Path) -> No
             key: spent for key, spent in hours.items() if parse(key.split("/")[0])[0] in experiments["datasets"]
         }
         for choice in read_choices(experiments):
-            cost, own = measure_cost(choice, own_hours), select_runs(choice, sources)
-            judged = judge_choice(numbers, measure_numbers(config, paper, own)) if own.seeds >= SEEDS else {}
+            cost, runs = measure_cost(choice, own_hours), select_runs(choice, sources)
+            judged = judge_choice(numbers, measure_numbers(config, paper, runs)) if runs.seeds >= SEEDS else {}
             if judged.get("verdict", ChoiceVerdict.NOT_TRIED) == ChoiceVerdict.NOT_TRIED and cost["seeds"]:
                 judged["verdict"] = ChoiceVerdict.TOO_FEW
             found_on = "; ".join(list_fitted(experiments, choice.changes.values()))

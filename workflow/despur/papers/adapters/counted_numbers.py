@@ -13,13 +13,13 @@ from despur.storage.containers import Container
 def find_foundation_model_shares(artifact_runs: Sequence[ArtifactRun]) -> dict[str, float]:
     """By run, the parameters that a contrastive adapter trains, as a share of those of its foundation model (of a
     bundled model: of its own trained parameters)."""
-    adapters = [each for each in artifact_runs if each.paper_method.startswith("contrastive_adapter")]
+    adapters = [run for run in artifact_runs if run.paper_method.startswith("contrastive_adapter")]
     trained, upstream, shares = load_abouts(adapters), load_upstream(adapters), {}
-    for key, own in sorted(trained.items()):
+    for key, about in sorted(trained.items()):
         model = upstream[key].get(f"stage1/{find_run(key).find_upstream_key('stage1')}", {})
         size = model.get("model_parameters", model.get("trained_parameters"))
         if size is not None:
-            shares[key] = own["trained_parameters"] / size
+            shares[key] = about["trained_parameters"] / size
     return shares
 
 

@@ -59,13 +59,13 @@ def add_parameters(metrics: pd.DataFrame, artifact_runs: Sequence[ArtifactRun]) 
     whole network: of ResNet-50 on the paper's data, on others of the smallest network that was trained as a whole."""
     counted = count_parameters(artifact_runs)
     runs = metrics.drop_duplicates([*MODELS, "paper_method"]).assign(group="", split="test", selection="best")
-    own = pd.Series(
+    sizes = pd.Series(
         [counted.get(f"{row.data}/{row.method}/s{row.seed}", np.nan) for row in runs.itertuples()],
         runs.index,
         dtype=float,
     )
     substitute = runs["substitute"].astype(bool)
-    whole = np.where(substitute, own[substitute & (runs["backbone"] == FULL)].min(), RESNET50)
-    share = (own / whole).where(runs["backbone"].str.startswith(IMAGES))
-    rows = [runs.assign(metric="trained_params", value=own), runs.assign(metric="trained_params_share", value=share)]
+    whole = np.where(substitute, sizes[substitute & (runs["backbone"] == FULL)].min(), RESNET50)
+    share = (sizes / whole).where(runs["backbone"].str.startswith(IMAGES))
+    rows = [runs.assign(metric="trained_params", value=sizes), runs.assign(metric="trained_params_share", value=share)]
     return pd.concat([metrics, *rows], ignore_index=True).dropna(subset="value") if len(runs) else metrics

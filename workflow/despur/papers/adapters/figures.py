@@ -45,11 +45,13 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     figure, axes = label_rows([name_data(*key) for key, _ in datasets], 2, 2 * COLUMN, 2.3)
     for row, (_, part) in zip(axes, datasets, strict=True):
         for axis, (metric, label) in zip(row, TRACKED.items(), strict=True):
-            for (method, model), own in part.groupby(["paper_method", "backbone"]):
+            for (method, model), runs in part.groupby(["paper_method", "backbone"]):
                 marker = MARKERS[models.index(model)]
-                error = 100 * (1 - own[WORST])
-                axis.scatter(own[metric], error, s=9, alpha=0.45, linewidths=0, color=COLORS[method], marker=marker)
-                axis.scatter(own[metric].mean(), error.mean(), s=42, marker=marker, linewidths=0.8, **colors_of(method))
+                error = 100 * (1 - runs[WORST])
+                axis.scatter(runs[metric], error, s=9, alpha=0.45, linewidths=0, color=COLORS[method], marker=marker)
+                axis.scatter(
+                    runs[metric].mean(), error.mean(), s=42, marker=marker, linewidths=0.8, **colors_of(method)
+                )
             axis.set(xlabel=label, ylabel="worst-group error, %")
     legend = axes[0][-1]
     for method in order_methods(wide["paper_method"]):
@@ -68,8 +70,8 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
 def colors_of(method: str) -> dict[str, str]:
     """Of a marker of Figure 3: full for the paper's methods, hollow for others."""
     color = COLORS[method]
-    own = method in method_names.OF_FIGURE_3
-    return {"facecolors": color, "edgecolors": "white"} if own else {"facecolors": "none", "edgecolors": color}
+    is_in_paper = method in method_names.OF_FIGURE_3
+    return {"facecolors": color, "edgecolors": "white"} if is_in_paper else {"facecolors": "none", "edgecolors": color}
 
 
 def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
@@ -88,14 +90,14 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     figure, (axis,) = create_panels(1, COLUMN * 1.5, 0.6 + 0.55 * max(len(benchmarks), 2))
     for shift, method in ((-0.2, "adapter"), (0.2, "contrastive_adapter")):
         for row, (paper_dataset, used_dataset) in enumerate(benchmarks):
-            own = gains.loc[
+            part = gains.loc[
                 (gains["paper_dataset"] == paper_dataset)
                 & (gains["used_dataset"] == used_dataset)
                 & (gains["paper_method"] == method),
                 "value",
             ]
-            axis.barh(row + shift, own.mean(), 0.36, color=COLORS[method], label=NAMES[method] if row == 0 else None)
-            axis.scatter(own, [row + shift] * len(own), color="0.2", s=5, zorder=3)
+            axis.barh(row + shift, part.mean(), 0.36, color=COLORS[method], label=NAMES[method] if row == 0 else None)
+            axis.scatter(part, [row + shift] * len(part), color="0.2", s=5, zorder=3)
     axis.set_yticks(
         range(len(benchmarks)), [name_data(*pair).replace(", substitute", ",\nsubstitute") for pair in benchmarks]
     )
@@ -126,17 +128,17 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     )
     for (axis,), (paper_dataset, _) in zip(axes, paper_datasets, strict=True):
         part = shown[shown["paper_dataset"] == paper_dataset]
-        known = [*sorted(set(part["samples"]) - {0}), 0]
+        numbers = [*sorted(set(part["samples"]) - {0}), 0]
         for method in ("contrastive_adapter", "ssa"):
-            own = part[part["paper_method"] == method].assign(
-                x=lambda rows, known=known: rows["samples"].map(known.index)
+            points = part[part["paper_method"] == method].assign(
+                x=lambda rows, numbers=numbers: rows["samples"].map(numbers.index)
             )
-            mean = own.groupby("x")["value"].mean()
+            mean = points.groupby("x")["value"].mean()
             axis.plot(mean.index, 100 * mean, color=COLORS[method], marker="o", label=NAMES[method])
-            axis.scatter(own["x"], 100 * own["value"], color=COLORS[method], s=6, alpha=0.6, linewidths=0)
+            axis.scatter(points["x"], 100 * points["value"], color=COLORS[method], s=6, alpha=0.6, linewidths=0)
         zero = part[part["paper_method"] == "zero_shot"].drop_duplicates(["seed"])["value"]
         axis.axhline(100 * zero.mean(), color=COLORS["zero_shot"], linestyle="--", label=NAMES["zero_shot"])
-        axis.set_xticks(range(len(known)), [str(n) if n else "all" for n in known])
+        axis.set_xticks(range(len(numbers)), [str(n) if n else "all" for n in numbers])
         axis.set(xlabel="training samples, ratios of groups preserved", ylabel="worst-group accuracy, %")
         limit_percent(axis, 0)
         axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))

@@ -40,7 +40,7 @@ def add_zero_shot(table: pd.DataFrame) -> pd.DataFrame:
     for (paper_dataset, used_dataset), part in subsets.groupby(["paper_dataset", "used_dataset"], sort=False):
         same = zero[
             (zero["paper_dataset"] == paper_dataset)
-            & zero["used_dataset"].map(lambda name, own=used_dataset: parse(name)[0] == parse(own)[0])
+            & zero["used_dataset"].map(lambda name, used_dataset=used_dataset: parse(name)[0] == parse(used_dataset)[0])
         ]
         same = same[same["backbone"].isin(part["backbone"])]
         tables.append(

@@ -65,8 +65,8 @@ def identify(printed: str, method: str, data: str) -> tuple[str, str, float]:
 def add_names(table: pd.DataFrame) -> pd.DataFrame:
     """Rows under the paper's names, with columns ``backbone`` and ``alpha``; alpha 0 of WiSE-FT is the linear probe
     too."""
-    known = [identify(*key) for key in zip(table["paper_method"], table["method"], table["data"], strict=True)]
-    names = pd.DataFrame(known, columns=["paper_method", "backbone", "alpha"], index=table.index)
+    identified = [identify(*key) for key in zip(table["paper_method"], table["method"], table["data"], strict=True)]
+    names = pd.DataFrame(identified, columns=["paper_method", "backbone", "alpha"], index=table.index)
     table = table.assign(**names)
     return pd.concat(
         [

@@ -55,7 +55,9 @@ def bound_constant(metrics: pd.DataFrame, artifact_runs: Sequence[ArtifactRun]) 
         low, high = bound_lipschitz_constant(artifact_runs)
     except NotRun:
         return metrics[:0]
-    own = metrics[(metrics["paper_dataset"] == "waterbirds") & (metrics["paper_method"] == "contrastive_adapter")]
-    row = own[(own["artifact"] == "table_3") & own["main_model"]][:1].assign(group="", split="test", selection="best")
+    rows = metrics[(metrics["paper_dataset"] == "waterbirds") & (metrics["paper_method"] == "contrastive_adapter")]
+    row = rows[(rows["artifact"] == "table_3") & rows["main_model"]][:1].assign(
+        group="", split="test", selection="best"
+    )
     bounds = {"sampled_lipschitz_bound": low, "lipschitz_constant": high}
     return pd.concat([row.assign(metric=name, value=value) for name, value in bounds.items()])

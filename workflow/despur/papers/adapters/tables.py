@@ -69,7 +69,7 @@ def write_accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) 
 def list_additions(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """A row without a number for each printed number of a method that is run in another way, too."""
     here = set(metrics["paper_method"])
-    others = {own: other for own, other in ADDED.items() if other in here}
+    others = {method: other for method, other in ADDED.items() if other in here}
     rows = reported[reported["method"].isin(others)]
     return rows.assign(method=rows["method"].map(others), mean=np.nan, std=np.nan, note="not in the paper")
 
@@ -139,7 +139,7 @@ def write_table_6(artifact_runs: list[ArtifactRun], output: Path) -> None:
         worst = metrics[(metrics["metric"] == "worst_group_accuracy") & (metrics["group"] == "")]
         best = worst[worst["paper_method"] == "ssa"].set_index(["paper_dataset", "split", "selection", "seed"])["value"]
         keys = pd.MultiIndex.from_frame(worst[["paper_dataset", "split", "selection", "seed"]])
-        own = worst["value"].to_numpy() - best.reindex(keys).to_numpy()
+        gain = worst["value"].to_numpy() - best.reindex(keys).to_numpy()
         counted = metrics[metrics["metric"].str.startswith("trained_params")].replace(
             {"metric": {"trained_params_share": "trained_params_percent"}}
         )
@@ -147,7 +147,7 @@ def write_table_6(artifact_runs: list[ArtifactRun], output: Path) -> None:
             paper_dataset="waterbirds_and_celeba"
         )
         kept = metrics[~metrics["metric"].str.startswith("trained_params")]
-        delta = worst.assign(metric="worst_group_accuracy_delta_vs_prior_sota", value=own).dropna(subset="value")
+        delta = worst.assign(metric="worst_group_accuracy_delta_vs_prior_sota", value=gain).dropna(subset="value")
         metrics = pd.concat([kept, counted, delta], ignore_index=True)
     write_numbers(output, compare_printed(reported, metrics))
 

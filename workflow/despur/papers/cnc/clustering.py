@@ -24,13 +24,13 @@ ACCURACIES = {
     ("test", "worst_group_accuracy"): "test_worst_group",
     ("test", "average_accuracy"): "test_average",
 }
-COLUMNS = ["paper_dataset", "data", *SETTINGS, "default", "seeds", *ACCURACIES.values(), "verdict"]
+CLUSTERING_COLUMNS = ["paper_dataset", "data", *SETTINGS, "default", "seeds", *ACCURACIES.values(), "verdict"]
 
 
 def write_table_clustering(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """A row for each clustering, with its mean accuracies in percent; the selected one is marked."""
-    rows = [row for own in group_grids(artifact_runs) for row in compare_clusterings(own)]
-    table = pd.DataFrame(rows or list_clusterings_not_run()).reindex(columns=COLUMNS)
+    rows = [row for grid_runs in group_grids(artifact_runs) for row in compare_clusterings(grid_runs)]
+    table = pd.DataFrame(rows or list_clusterings_not_run()).reindex(columns=CLUSTERING_COLUMNS)
     write_table(output, table, format_clusterings(table))
 
 
@@ -55,9 +55,9 @@ def compare_clusterings(artifact_runs: list[ArtifactRun]) -> Iterator[dict[str, 
 def describe_clustering(method: str, dataset: str) -> dict[str, str]:
     """The settings of a clustering, and whether they are those that CNC has on a data set unless told otherwise."""
     base = parse(dataset)[0]
-    (own,), (default,) = (resolve("methods", name, base).points for name in (method, "cnc"))
-    same = all(own.value(key) == default.value(key) for key in SETTINGS)
-    return {**{key: spell(own.value(key)) for key in SETTINGS}, "default": "yes" if same else "no"}
+    (point,), (default,) = (resolve("methods", name, base).points for name in (method, "cnc"))
+    same = all(point.value(key) == default.value(key) for key in SETTINGS)
+    return {**{key: spell(point.value(key)) for key in SETTINGS}, "default": "yes" if same else "no"}
 
 
 def list_clusterings_not_run() -> list[dict[str, Any]]:

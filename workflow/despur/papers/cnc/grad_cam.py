@@ -69,7 +69,7 @@ def load_run(artifact_run: ArtifactRun) -> ExplainedRun:
 def load_by_dataset(artifact_runs: Sequence[ArtifactRun]) -> list[list[ExplainedRun]]:
     """The runs of the methods on each data set."""
     groups = groupby(artifact_runs, key=lambda artifact_run: (artifact_run.paper_dataset, artifact_run.dataset))
-    return [[load_run(artifact_run) for artifact_run in own] for _, own in groups]
+    return [[load_run(artifact_run) for artifact_run in runs] for _, runs in groups]
 
 
 def load_shares(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
@@ -113,8 +113,10 @@ def plot_saliency(axis: Any, run: ExplainedRun, row: int) -> None:
 
 def describe_shares(shares: pd.DataFrame, artifact_run: ArtifactRun) -> str:
     """Share of saliency on the foreground, averaged over groups; mean and standard deviation over seeds."""
-    own = shares_on(shares, artifact_run)
-    percent = 100 * own[own["paper_method"] == artifact_run.paper_method].groupby("seed")[["inside", "uniform"]].mean()
+    rows = shares_on(shares, artifact_run)
+    percent = (
+        100 * rows[rows["paper_method"] == artifact_run.paper_method].groupby("seed")[["inside", "uniform"]].mean()
+    )
     if percent["inside"].isna().all():
         return NO_MASKS
     spread = f" ± {percent['inside'].std():.0f}" if len(percent) > 1 else ""
@@ -169,19 +171,19 @@ def draw_figure_12_13(artifact_runs: list[ArtifactRun], output: Path) -> None:
 def plot_shares(axis: Any, shares: pd.DataFrame, runs: Sequence[ExplainedRun], group: int) -> None:
     """Share of a group's saliency on the foreground by method: mean, standard deviation and dots over seeds; dashed:
     if it were uniform."""
-    own = shares_on(shares, runs[0].artifact_run)
-    own = own[own["group"] == runs[0].dataset.about["groups"][group]]
-    if own["inside"].isna().all():
+    rows = shares_on(shares, runs[0].artifact_run)
+    rows = rows[rows["group"] == runs[0].dataset.about["groups"][group]]
+    if rows["inside"].isna().all():
         axis.text(0.5, 0.5, NO_MASKS, ha="center", va="center", fontsize=6, transform=axis.transAxes)
         return
     methods = [run.artifact_run.paper_method for run in runs]
-    percent = own.assign(percent=100 * own["inside"])
+    percent = rows.assign(percent=100 * rows["inside"])
     place = {"x": "percent", "y": "paper_method", "order": methods, "ax": axis}
     sns.barplot(
         percent, hue="paper_method", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **place
     )
     sns.stripplot(percent, color="0.2", size=2, jitter=False, **place)  # jitter is random
-    axis.axvline(100 * own["uniform"].mean(), color="0.3", linestyle="--", linewidth=0.8)
+    axis.axvline(100 * rows["uniform"].mean(), color="0.3", linestyle="--", linewidth=0.8)
     axis.set(xlabel="", ylabel="", xlim=(0, 105 * shares["inside"].max()))
     axis.set_yticks(range(len(methods)), [NAMES[method] for method in methods])
     axis.tick_params(labelsize=6)

@@ -18,7 +18,7 @@ from despur.specs.spec import Spec, Sweep
 
 REPORTED = Path(__file__).parent / "reported"
 SCORES = ["validation_worst_group", "test_worst_group", "test_average"]
-COLUMNS = [
+GRID_COLUMNS = [
     "dataset",
     "method",
     "hyperparameter",
@@ -48,8 +48,8 @@ KEYS = {  # the paper's name: the name of our setting
 
 def write_table_a7_a11(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The grids of this run first, a row for each method and data set; then the paper's hyper-parameters."""
-    rows = [summarize_grids(own) for own in group_grids(artifact_runs)]
-    table = pd.concat([pd.DataFrame(rows), load_printed_grids()], ignore_index=True).reindex(columns=COLUMNS)
+    rows = [summarize_grids(grid_runs) for grid_runs in group_grids(artifact_runs)]
+    table = pd.concat([pd.DataFrame(rows), load_printed_grids()], ignore_index=True).reindex(columns=GRID_COLUMNS)
     write_table(output, table, format_grids(table))
 
 
@@ -101,7 +101,7 @@ def group_grids(artifact_runs: list[ArtifactRun]) -> list[list[ArtifactRun]]:
 
 def summarize_grids(artifact_runs: list[ArtifactRun]) -> dict[str, Any]:
     """The grids of one method on one data set, the point that they select, and its accuracies in percent."""
-    artifact_run, grids = artifact_runs[0], [locate_result(own.folders[0]).sweep for own in artifact_runs]
+    artifact_run, grids = artifact_runs[0], [locate_result(grid_run.folders[0]).sweep for grid_run in artifact_runs]
     metrics = load_metrics(artifact_runs)
     best = metrics[(metrics["selection"] == "best") & (metrics["group"] == "")]
     means = best.groupby(["split", "metric", "method"])["value"].mean()

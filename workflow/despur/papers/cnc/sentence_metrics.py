@@ -27,17 +27,19 @@ def load_sentence_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
 
 def select_stage(artifact_runs: Sequence[ArtifactRun], method: str, stage: str) -> list[ArtifactRun]:
     """The runs of a method in a stage."""
-    own = [run for run in artifact_runs if run.paper_method == method]
-    return [run for run in own if locate_result(run.folders[0]).stage == stage]
+    runs = [run for run in artifact_runs if run.paper_method == method]
+    return [run for run in runs if locate_result(run.folders[0]).stage == stage]
 
 
 def measure_gap_reductions(metrics: pd.DataFrame) -> pd.DataFrame:
     """``per_class_gap_reduction``: the share by which CNC's gap within classes is below that of each ``baseline``. A
     gap is average minus worst-group accuracy, mean over classes and seeds."""
-    own = select_headline(metrics)
-    own = own[own["metric"].isin(METRICS_OF_CLASSES)]
+    rows = select_headline(metrics)
+    rows = rows[rows["metric"].isin(METRICS_OF_CLASSES)]
     data = ["paper_dataset", "used_dataset", "substitute"]
-    means = own.groupby([*data, "paper_method", "metric"])["value"].mean().unstack().reindex(columns=METRICS_OF_CLASSES)
+    means = (
+        rows.groupby([*data, "paper_method", "metric"])["value"].mean().unstack().reindex(columns=METRICS_OF_CLASSES)
+    )
     gaps = (means.iloc[:, 0] - means.iloc[:, 1]).unstack("paper_method").reindex(columns=["cnc", "erm", "jtt"])
     others = gaps[["erm", "jtt"]].rename_axis(columns="baseline")
     shares = others.rdiv(gaps["cnc"], axis=0).where(others > 0)

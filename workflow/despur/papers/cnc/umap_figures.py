@@ -134,8 +134,8 @@ def load_inferred_labels(output: Path, artifact_runs: dict[str, ArtifactRun], ag
 
 def find_match(agreement: pd.DataFrame, artifact_run: ArtifactRun, seed: int) -> float:
     """The share of samples whose inferred label is the attribute, under the best one-to-one naming."""
-    own = agreement[
+    rows = agreement[
         (agreement["paper_dataset"] == artifact_run.paper_dataset) & (agreement["used_dataset"] == artifact_run.dataset)
     ]
-    own = own[(own["paper_method"] == artifact_run.paper_method) & (own["seed"] == seed)]
-    return float(own["value"].item())
+    rows = rows[(rows["paper_method"] == artifact_run.paper_method) & (rows["seed"] == seed)]
+    return float(rows["value"].item())

@@ -97,9 +97,9 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
 def plot_settings(axis: Any, table: pd.DataFrame, methods: list[str]) -> None:
     """A line for each method: its settings as points, the selected in red, their mean as a bar."""
     for selected, color, size in ((False, "0.6", 3.0), (True, "red", 4.0)):
-        own = table[table["selected"] == selected]
+        points = table[table["selected"] == selected]
         sns.swarmplot(
-            own, x="accuracy", y="paper_method", order=methods, color=color, size=size, ax=axis, warn_thresh=1
+            points, x="accuracy", y="paper_method", order=methods, color=color, size=size, ax=axis, warn_thresh=1
         )
     means = table.groupby("paper_method")["accuracy"].mean().reindex(methods)
     axis.scatter(means, range(len(methods)), marker="|", s=200, color="black", linewidths=1, zorder=3)
@@ -113,8 +113,8 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     keys = ["temperature", "weight", "tau_alpha", "tau_beta", "projector_dim"]
     table = average_seeds(load_accuracies(runs, 0.1), keys)
     projectors = list(zip(table["projector"], table["projector_dim"], strict=True))
-    table["head"] = [name_projector(*own) for own in projectors]
-    order = list(dict.fromkeys(name_projector(*own) for own in sorted(projectors, key=projector_rank)))
+    table["head"] = [name_projector(*projector) for projector in projectors]
+    order = list(dict.fromkeys(name_projector(*projector) for projector in sorted(projectors, key=projector_rank)))
     parts = split_by_dataset(table)
     figure, axes = label_rows([name for name, _ in parts] or [""], 3, 2 * COLUMN, 2.2)
     metrics = ("test_id_accuracy", "test_ood_accuracy", "domain_test_id_accuracy")

@@ -39,9 +39,9 @@ def write_table_selection(artifact_runs: list[ArtifactRun], output: Path) -> Non
     """What each rule selects at each sigma, and its accuracies."""
     runs, parts = load_runs(artifact_runs), []
     for rule in RULES:
-        own = keep_selected(runs, select_settings(runs, rule), rule)
-        parts.append(average_accuracies(own, [*FAMILY, "method"]).assign(rule=rule, verdict=VERDICTS[rule]))
-        parts.append(rows_not_run(load_experiments(PAPER)["methods"], own["paper_method"], rule=rule))
+        selected_runs = keep_selected(runs, select_settings(runs, rule), rule)
+        parts.append(average_accuracies(selected_runs, [*FAMILY, "method"]).assign(rule=rule, verdict=VERDICTS[rule]))
+        parts.append(rows_not_run(load_experiments(PAPER)["methods"], selected_runs["paper_method"], rule=rule))
     keys = ["sigma", "paper_method", "rule", "method", "data"]
     table = concat_rows(parts).reindex(columns=[*keys, "substitute", "metric", "ours", "ours_std", "seeds", "verdict"])
     table = table.sort_values(["sigma", "paper_method"], kind="stable")
@@ -89,8 +89,8 @@ def concat_rows(parts: list[pd.DataFrame]) -> pd.DataFrame:
 def format_accuracies(table: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """The table as people read it: a column for each accuracy."""
     text = [format_spread(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)]
-    own = table.assign(text=text, **{key: table[key].map(format_key) for key in keys})
-    wide = own.pivot_table(index=[*keys, "seeds"], columns="metric", values="text", aggfunc="first", sort=False)
+    texts = table.assign(text=text, **{key: table[key].map(format_key) for key in keys})
+    wide = texts.pivot_table(index=[*keys, "seeds"], columns="metric", values="text", aggfunc="first", sort=False)
     wide = wide.reindex(columns=list(ACCURACIES)).astype(object).rename(columns=ACCURACIES)
     return wide.where(wide.notna(), "–").reset_index().rename_axis(columns=None)
 

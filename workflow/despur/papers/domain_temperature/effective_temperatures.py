@@ -21,10 +21,10 @@ def load_temperatures(artifact_runs: Sequence[ArtifactRun]) -> list[tuple[Artifa
     for artifact_run in artifact_runs:
         for result in map(locate_result, artifact_run.folders):
             file = result.folder / "outputs.safetensors"
-            own = [run for run in result.runs() if is_of_app_h(artifact_run, run)] if file.exists() else []
-            if own:
+            runs = [run for run in result.runs() if is_of_app_h(artifact_run, run)] if file.exists() else []
+            if runs:
                 outputs = Container(file)
-                temperatures += [(artifact_run, run, outputs[f"{run.key}/diagnostics/temperature"]) for run in own]
+                temperatures += [(artifact_run, run, outputs[f"{run.key}/diagnostics/temperature"]) for run in runs]
     return temperatures
 
 

@@ -15,29 +15,29 @@ PAPER = "domain_temperature"
 CHOICE = "cmnist_3v5+outside=redraw/methods+encoder.pooling=mean"
 TEST_ID = {"domain_weighted_negatives": 5, "domain_weighted_pairs": 8}  # tables
 CHANCE = 0.55  # a Test-ID below is called chance
-COLUMNS = ["method", "tau_alpha", "tau_beta", "seeds", "ours", "printed", "was_found_on"]
+POINT_COLUMNS = ["method", "tau_alpha", "tau_beta", "seeds", "ours", "printed", "was_found_on"]
 
 
 def list_points(records: Iterable[JudgedRecord]) -> pd.DataFrame:
     """A row for each point of the grids that was run with the choice, at the paper's length of training: Test-ID with
     1 % of the labels, ours (mean over seeds) and printed, and whether the choice was found on this point."""
     experiments = load_experiments(PAPER)
-    (choice,) = (each for each in read_choices(experiments) if each.name == CHOICE)
-    known = {each.key: each.record for each in records if not each.reason and "epochs=" not in each.key}
+    (choice,) = (tried_choice for tried_choice in read_choices(experiments) if tried_choice.name == CHOICE)
+    counted = {judged.key: judged.record for judged in records if not judged.reason and "epochs=" not in judged.key}
     rows = [
         {"method": point.base_name, "tau_alpha": point.value("tau_alpha"), "tau_beta": point.value("tau_beta")}
-        | {"ours": known[key].metrics()["best"]["test_id", "probe_accuracy", "1%"]}
-        for key in list_tried(choice, known)
+        | {"ours": counted[key].metrics()["best"]["test_id", "probe_accuracy", "1%"]}
+        for key in list_tried(choice, counted)
         for data, method, _ in [key.split("/")]
         for point in resolve("methods", method, "cmnist_3v5").points
         if point.base_name in TEST_ID and resolve("datasets", data).points[0].value("sigma") == 50
     ]
-    points = pd.DataFrame(rows, columns=[*COLUMNS[:3], "ours"])
-    means = points.groupby(COLUMNS[:3])["ours"].agg(ours="mean", seeds="size").reset_index()
+    points = pd.DataFrame(rows, columns=[*POINT_COLUMNS[:3], "ours"])
+    means = points.groupby(POINT_COLUMNS[:3])["ours"].agg(ours="mean", seeds="size").reset_index()
     found_on = [wanted for rule in experiments["fitted"] for wanted in rule["numbers"] if "tau_alpha" in wanted]
-    cells = [find_cell(*point) for point in means[COLUMNS[:3]].itertuples(index=False)]
+    cells = [find_cell(*point) for point in means[POINT_COLUMNS[:3]].itertuples(index=False)]
     was_found_on = [any(is_same_number(wanted, cell) for wanted in found_on) for cell in cells]
-    return means.assign(printed=[cell.mean for cell in cells], was_found_on=was_found_on)[COLUMNS]
+    return means.assign(printed=[cell.mean for cell in cells], was_found_on=was_found_on)[POINT_COLUMNS]
 
 
 def find_cell(method: str, tau_alpha: float, tau_beta: float) -> Any:

@@ -63,8 +63,8 @@ def plot_heat_map(axis: Any, table: pd.DataFrame, title: str) -> None:
     axis.tick_params("y", rotation=0)
     for text in axis.texts:  # hundreds: the layout need not measure what lies within the axes
         text.set_in_layout(False)
-    for own in table[table["selected"]][GRID].drop_duplicates().itertuples():
-        corner = wide.columns.get_loc(own.tau_beta), wide.index.get_loc(own.tau_alpha)
+    for pair in table[table["selected"]][GRID].drop_duplicates().itertuples():
+        corner = wide.columns.get_loc(pair.tau_beta), wide.index.get_loc(pair.tau_alpha)
         axis.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor="red", linewidth=1.8, clip_on=False, zorder=5))
     axis.set(xlabel=r"$\tau_\beta$", ylabel=r"$\tau_\alpha$")
     axis.set_title(title)

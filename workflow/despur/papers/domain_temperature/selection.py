@@ -40,10 +40,10 @@ SPLITS = {name: split for name, (split, _) in PRINTED.items()}
 def read_settings(data: str, method: str) -> dict[str, Any]:
     """The settings that tables, figures and claims refer to by name, whether a sweep varies them or not."""
     base = parse(data)[0]
-    own = resolve("methods", method, base).points[0].settings
-    numbers = {key: float(own.get(key, "nan")) for key in NUMBERS}
+    settings = resolve("methods", method, base).points[0].settings
+    numbers = {key: float(settings.get(key, "nan")) for key in NUMBERS}
     sigma = resolve("datasets", data).points[0].settings.get("sigma", float("nan"))
-    return {"sigma": sigma, **numbers, **{key: own.get(key, "") for key in NAMES}}
+    return {"sigma": sigma, **numbers, **{key: settings.get(key, "") for key in NAMES}}
 
 
 def load_runs(
@@ -72,8 +72,8 @@ def select_settings(metrics: pd.DataFrame, rule: str = "validation") -> pd.DataF
     It reads the rule's split alone. Of equal settings the first of the sweep is taken.
     """
     split, metric = RULES[rule]
-    own = metrics[(metrics["split"] == split) & (metrics["metric"] == metric) & (metrics["group"] == "1%")]
-    scores = own.groupby([*FAMILY, "method"], sort=False)["value"].mean().dropna().rename("score").reset_index()
+    validation = metrics[(metrics["split"] == split) & (metrics["metric"] == metric) & (metrics["group"] == "1%")]
+    scores = validation.groupby([*FAMILY, "method"], sort=False)["value"].mean().dropna().rename("score").reset_index()
     return scores.loc[scores.groupby(FAMILY, sort=False)["score"].idxmax()].reset_index(drop=True)
 
 
@@ -101,10 +101,10 @@ def rename_as_printed(table: pd.DataFrame) -> pd.DataFrame:
     :func:`despur.evidence.numbers.tables.compare`; and sample sizes."""
     parts = [table[table["metric"] == "samples"]]
     for name, (split, metric) in PRINTED.items():
-        own = table[(table["split"] == split) & (table["metric"] == metric)]
+        rows = table[(table["split"] == split) & (table["metric"] == metric)]
         # the domain classifier sees all labels of domains; the paper prints it beside accuracies at 1 %
-        fraction = 0.01 if metric == "domain_accuracy" else own["group"].map(FRACTIONS)
-        parts.append(own.assign(metric=name, label_fraction=fraction, group=""))
+        fraction = 0.01 if metric == "domain_accuracy" else rows["group"].map(FRACTIONS)
+        parts.append(rows.assign(metric=name, label_fraction=fraction, group=""))
     return pd.concat(parts).assign(selection="best").infer_objects()
 
 

@@ -42,12 +42,14 @@ def count_labels(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
 def count_settings(runs: pd.DataFrame) -> pd.DataFrame:
     """Of the two methods, at sigma = 50 and 1 % of the labels: how many ``settings`` there are, and the share of them
     whose mean accuracy is above the threshold, ``settings_above``, by split."""
-    own = runs[runs["paper_method"].isin(DOMAIN_WEIGHTED) & (runs["sigma"] == 50)]
-    own = own[(own["metric"] == "probe_accuracy") & (own["group"] == "1%")]
+    accuracies = runs[runs["paper_method"].isin(DOMAIN_WEIGHTED) & (runs["sigma"] == 50)]
+    accuracies = accuracies[(accuracies["metric"] == "probe_accuracy") & (accuracies["group"] == "1%")]
     data = ["paper_dataset", "used_dataset", "substitute"]
-    means = own.groupby([*data, "split", "paper_method", "method"])["value"].mean()
+    means = accuracies.groupby([*data, "split", "paper_method", "method"])["value"].mean()
     if not len(means):
         return pd.DataFrame()
-    each = means.groupby([*data, "split"]).agg(settings_above=lambda own: (own > THRESHOLD).mean(), settings="count")
-    rows = each.astype(float).reset_index().melt([*data, "split"], var_name="metric")
+    counts = means.groupby([*data, "split"]).agg(
+        settings_above=lambda mean_accuracies: (mean_accuracies > THRESHOLD).mean(), settings="count"
+    )
+    rows = counts.astype(float).reset_index().melt([*data, "split"], var_name="metric")
     return rows.assign(paper_method="domain_weighted", data=rows["used_dataset"], selection="best", group="", seed=0)

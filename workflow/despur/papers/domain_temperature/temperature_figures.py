@@ -31,8 +31,8 @@ def draw_figure_6_7(artifact_runs: list[ArtifactRun], output: Path) -> None:
         ("figure_7", plot_ridges, [values for *_, values in temperatures]),
     ):
         figure, rows = label_rows(names or [f"no run at tau_alpha = {ALPHA}, tau_beta = {BETA}"], 1, 2 * COLUMN, 2.2)
-        for row, own in zip(rows, drawn, strict=False):
-            plot(row[0], own)
+        for row, plotted in zip(rows, drawn, strict=False):
+            plot(row[0], plotted)
         write_figure(output.with_name(name), figure)
         write_csv(output.with_name(f"{name}.csv"), table)
 

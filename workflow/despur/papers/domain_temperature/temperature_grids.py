@@ -21,7 +21,7 @@ def compare_grids(reported: Mapping[int, pd.DataFrame], runs: pd.DataFrame, comp
         mine = rows_where(runs, paper_method=printed["method"].iloc[0])
         table = compare(pd.concat([printed, settings_not_printed(printed, mine)], ignore_index=True), mine)
         settings = [parse_settings(text) for text in table["setting"]]
-        parts.append(table.assign(table=number, **{key: [float(own[key]) for own in settings] for key in GRID}))
+        parts.append(table.assign(table=number, **{key: [float(point[key]) for point in settings] for key in GRID}))
     table = pd.concat(parts, ignore_index=True)
     selected = keep_selected(runs, select_settings(runs))[["data", "paper_method", *GRID]].drop_duplicates()
     keys = pd.MultiIndex.from_frame(table[["data", "method", *GRID]])
@@ -44,7 +44,7 @@ def format_grid(table: pd.DataFrame) -> pd.DataFrame:
     selected."""
     printed = map(format_accuracy, table["reported"], table["selected_by_paper"])
     ours = map(format_accuracy, table["ours"], table["selected"])
-    data = table.groupby("table")["data"].transform(lambda own: ", ".join(own.dropna().unique()) or "not run here")
+    data = table.groupby("table")["data"].transform(lambda names: ", ".join(names.dropna().unique()) or "not run here")
     text = table.assign(
         text=[f"{a} / {b}" for a, b in zip(printed, ours, strict=True)],
         data=data,

@@ -27,7 +27,7 @@ SHARES = {
     "leakage_representations_nonlinear": "leakage_h_nonlinear",
     "leakage_logits": "leakage_yhat",
 }
-COLUMNS = [
+BASELINE_COLUMNS = [
     "paper_dataset",
     "method",
     "kind",
@@ -67,7 +67,7 @@ def compare_baselines(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
                 )
             if not len(mine):
                 rows.append(head | {"seeds": 0, "verdict": NumberVerdict.NOT_RUN})
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=BASELINE_COLUMNS)
 
 
 def measure_run(metrics: pd.DataFrame, resamples: pd.DataFrame) -> dict[str, Any]:

@@ -45,7 +45,8 @@ def list_points(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     table = (100 * test.groupby([*keys, "metric"], sort=False)["value"].mean()).unstack("metric").reset_index()
     by_method = table.groupby(keys[:-1], sort=False)
     fronts = [
-        pd.Series(on_pareto_front(own[ACCURACY].to_numpy(), own[LEAKAGE].to_numpy()), own.index) for _, own in by_method
+        pd.Series(on_pareto_front(points[ACCURACY].to_numpy(), points[LEAKAGE].to_numpy()), points.index)
+        for _, points in by_method
     ]
     return table.assign(
         pareto=pd.concat(fronts), strength=[find_strength(*row) for row in table[keys[2:]].itertuples(index=False)]
@@ -68,7 +69,7 @@ def choose_datasets(table: pd.DataFrame, compared: list[str], fewest: int) -> li
         part[part["paper_method"].isin(compared)].groupby("paper_method")["method"].nunique().ge(fewest).any()
         for _, part in datasets
     ]
-    return [each for each, here in zip(datasets, shown, strict=True) if here] or datasets
+    return [dataset for dataset, here in zip(datasets, shown, strict=True) if here] or datasets
 
 
 def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
@@ -122,11 +123,11 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
 def draw_bars(axis: Any, values: pd.DataFrame, label: str) -> None:
     """A bar for each method: mean and standard deviation over seeds, which are dots."""
     order = [method for method in PARTS if method in set(values["paper_method"])]
-    own = {"x": "paper_method", "y": "value", "order": order, "ax": axis}
+    place = {"x": "paper_method", "y": "value", "order": order, "ax": axis}
     sns.barplot(
-        values, hue="paper_method", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **own
+        values, hue="paper_method", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **place
     )
-    sns.stripplot(values, color="0.2", size=2.5, jitter=False, **own)
+    sns.stripplot(values, color="0.2", size=2.5, jitter=False, **place)
     axis.set(xlabel="", ylabel=label)
     if label == LABELS[LEAKAGE] or label == LABELS[LOGITS]:
         limit_percent(axis, min(45, np.floor(values["value"].min())))

@@ -32,8 +32,8 @@ def name_models_of_all_classes(table: pd.DataFrame) -> pd.DataFrame:
     everyone = (table["artifact"] == "table_2") & (table["paper_dataset"] == "bios")
     if len(of_pair) != 1:
         return table
-    own = table[everyone]
-    moved = own.assign(
-        paper_method=own["paper_method"] + "_all_classes", paper_dataset="bios_nurse_surgeon", used_dataset=of_pair[0]
+    rows = table[everyone]
+    moved = rows.assign(
+        paper_method=rows["paper_method"] + "_all_classes", paper_dataset="bios_nurse_surgeon", used_dataset=of_pair[0]
     )
     return pd.concat([table[~everyone], moved], ignore_index=True)

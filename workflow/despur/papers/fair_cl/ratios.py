@@ -19,7 +19,7 @@ KEYS = ["metric", "paper_dataset", "data"]
 def judge_ratios(table: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataFrame, printed_seeds: int) -> None:
     """Write the verdicts of ratios on the paper's own data into Table 1: the rule of numbers on logarithms
     (despur/evidence/numbers/verdicts.py)."""
-    half = {name: last_digit(own["reported"]) for name, own in table.groupby("metric")}
+    half = {name: last_digit(rows["reported"]) for name, rows in table.groupby("metric")}
     for i, row in table[table["metric"].isin(RATIOS) & table["difference"].notna()].iterrows():
         table.loc[i, JUDGED_COLUMNS] = None
         if (row["metric"], row["method"]) == ("relative_time", "ce"):
@@ -37,11 +37,11 @@ def load_logarithms(table: pd.DataFrame, row: pd.Series, columns: list[str]) -> 
     """Logarithms of a ratio by seed. Times: over CE's from the same seed, on the same machine (times.py)."""
     test = table[(table["split"] == "test") & (table["selection"] == "best") & (table["group"] == "")]
     test = test[np.logical_and.reduce([test[key] == row[key] for key in KEYS])]
-    logs = {name: np.log(own.set_index("seed")[columns].astype(float)) for name, own in test.groupby("paper_method")}
-    own = logs[row["method"]]
+    logs = {name: np.log(rows.set_index("seed")[columns].astype(float)) for name, rows in test.groupby("paper_method")}
+    ratio_logs = logs[row["method"]]
     if row["metric"] != "relative_time":
-        return own
-    return (own - logs["ce"]).dropna() if "ce" in logs else own[:0]
+        return ratio_logs
+    return (ratio_logs - logs["ce"]).dropna() if "ce" in logs else ratio_logs[:0]
 
 
 def find_test_variance(metrics: pd.DataFrame, resamples: pd.DataFrame, row: pd.Series, seeds: int) -> float:

@@ -26,7 +26,7 @@ def name_variants(table: pd.DataFrame) -> pd.DataFrame:
     """The metrics with a method name of its own for each of VARIANTS."""
     for name, (method, setting, value) in VARIANTS.items():
         if setting in table:
-            mine = table[setting].map(lambda own, value=value: is_same(own, value))
+            mine = table[setting].map(lambda measured, value=value: is_same(measured, value))
             table.loc[mine & (table["paper_method"] == method), "paper_method"] = name
     return table
 

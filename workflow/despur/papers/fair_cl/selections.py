@@ -17,7 +17,7 @@ METHODS = [
 ]
 RULES = ("near_best_accuracy", "dto", "dto_shared")
 SHOWN = {"average_accuracy": "accuracy", "gap": "gap"}
-COLUMNS = [
+RULE_COLUMNS = [
     *("paper_dataset", "method", "rule", "selected", "settings", "on_front"),
     *("val_accuracy", "val_gap", "accuracy", "gap", "seeds", "data", "verdict"),
 ]
@@ -73,7 +73,7 @@ def compare_rules(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
                 rows += [head | selected for selected in apply_rules(mine, best)] if len(mine) else []
         if not (metrics["paper_dataset"] == paper_dataset).any():
             rows.append({"paper_dataset": paper_dataset, "seeds": 0, "verdict": NumberVerdict.NOT_RUN})
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=RULE_COLUMNS)
 
 
 def format_rules(table: pd.DataFrame) -> pd.DataFrame:

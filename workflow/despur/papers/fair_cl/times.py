@@ -18,9 +18,11 @@ def compare_times(metrics: pd.DataFrame, artifact_runs: Sequence[ArtifactRun]) -
         (metrics["split"] == "test") & (metrics["selection"] == "best") & (metrics["metric"] == "average_accuracy")
     ]
     rows = test[~test["paper_method"].isin(["inlp", "leace"])]
-    own = [abouts[f"{row.data}/{row.method}/s{row.seed}"] for row in rows.itertuples()]
+    run_abouts = [abouts[f"{row.data}/{row.method}/s{row.seed}"] for row in rows.itertuples()]
     rows = rows.assign(
-        metric="relative_time", value=[each["seconds"] for each in own], machine=list(map(describe_machine, own))
+        metric="relative_time",
+        value=[about["seconds"] for about in run_abouts],
+        machine=list(map(describe_machine, run_abouts)),
     )
     keys = [rows[key] for key in DATA]
     rows = rows[rows["machine"] == rows.groupby(keys)["machine"].transform(lambda names: names.mode().iloc[0])]

@@ -22,9 +22,9 @@ def add_tradeoffs(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
             parts = [
                 part[part["metric"] == metric].sort_values("paper_method") for metric in selected_settings.MEASURED
             ]
-            values = tradeoff(*(own[columns].to_numpy(float) for own in parts))
-            own = {"metric": name, **join_texts(part), **dict(zip(columns, values.T, strict=True))}
-            tables.append(parts[0].assign(**own))
+            values = tradeoff(*(rows[columns].to_numpy(float) for rows in parts))
+            derived = {"metric": name, **join_texts(part), **dict(zip(columns, values.T, strict=True))}
+            tables.append(parts[0].assign(**derived))
     return pd.concat(tables, ignore_index=True)
 
 

@@ -71,12 +71,12 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     figure, axes = label_rows([name_data(*key) for key, _ in datasets], 4, 2 * COLUMN, 1.9)
     for row, (_, part) in zip(axes, datasets, strict=True):
         panels = [
-            (method, own, kind)
-            for method, own in part.groupby("paper_method", sort=False)
+            (method, points, kind)
+            for method, points in part.groupby("paper_method", sort=False)
             for kind in ("class", "attribute")
         ]
-        for axis, (method, own, kind) in zip(row, panels, strict=False):
-            draw(axis, own, kind)
+        for axis, (method, points, kind) in zip(row, panels, strict=False):
+            draw(axis, points, kind)
             axis.set_title(f"{NAMES[method]}, by {kind}")
     write_figure(output, figure)
     write_csv(output.with_suffix(".csv"), table)

@@ -70,9 +70,9 @@ def load_with_multiclass(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataF
     of_two = metrics[metrics["paper_dataset"] == PAIR] if len(metrics) else metrics
     here = [run for run in artifact_runs if run.artifact == "table_2" and has_outputs(run)]
     tables = []
-    for table, own in zip((metrics, resamples), load_multiclass(here if len(of_two) else []), strict=True):
-        own = own.assign(used_dataset=of_two["used_dataset"].iloc[0], artifact="table_2") if len(own) else own
-        tables.append(pd.concat([table, own], ignore_index=True))
+    for table, more in zip((metrics, resamples), load_multiclass(here if len(of_two) else []), strict=True):
+        more = more.assign(used_dataset=of_two["used_dataset"].iloc[0], artifact="table_2") if len(more) else more
+        tables.append(pd.concat([table, more], ignore_index=True))
     return tables[0], tables[1]
 
 
@@ -99,7 +99,7 @@ def measure_artifact_run(artifact_run: ArtifactRun, classes: Sequence[str]) -> I
     """Rows of all seeds of a model of all classes, on some of them."""
     for result in map(locate_result, artifact_run.folders):
         for run in result.runs():
-            own = {
+            head = {
                 "paper_dataset": PAIR,
                 "used_dataset": artifact_run.dataset,
                 "paper_method": "ce_multiclass",
@@ -113,4 +113,4 @@ def measure_artifact_run(artifact_run: ArtifactRun, classes: Sequence[str]) -> I
                 "selection": "best",
             }
             for row in measure_run(result, run, classes):
-                yield own | row
+                yield head | row

@@ -20,14 +20,14 @@ def read_saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """saliency.csv of all runs."""
     parts = []
     for artifact_run in artifact_runs:
-        own = {
+        run_columns = {
             "paper_dataset": artifact_run.paper_dataset,
             "used_dataset": artifact_run.dataset,
             "substitute": artifact_run.substitute,
             "artifact": artifact_run.artifact,
         }
         parts += [
-            pd.read_csv(Path(folder) / "saliency.csv").rename(columns={"dataset": "data"}).assign(**own)
+            pd.read_csv(Path(folder) / "saliency.csv").rename(columns={"dataset": "data"}).assign(**run_columns)
             for folder in artifact_run.folders
         ]
     return (

@@ -57,9 +57,9 @@ def draw_settings(artifact_runs: list[ArtifactRun], output: Path, methods: Seque
 def draw_bars(axis: Any, table: pd.DataFrame, label: str, parts: Sequence[str]) -> None:
     """Mean and, as dots, seeds."""
     methods = order_methods(table["paper_method"])
-    own = {"x": "part", "y": "accuracy", "hue": "paper_method", "order": list(parts), "hue_order": methods, "ax": axis}
-    sns.barplot(table, palette=COLORS, errorbar=None, **own)
-    sns.stripplot(table, palette=dict.fromkeys(methods, "0.2"), dodge=True, jitter=False, size=2.5, legend=False, **own)
+    at = {"x": "part", "y": "accuracy", "hue": "paper_method", "order": list(parts), "hue_order": methods, "ax": axis}
+    sns.barplot(table, palette=COLORS, errorbar=None, **at)
+    sns.stripplot(table, palette=dict.fromkeys(methods, "0.2"), dodge=True, jitter=False, size=2.5, legend=False, **at)
     axis.set(xlabel="setting; trained on; tested on", ylabel=label)
     for text, method in zip(axis.get_legend().get_texts(), methods, strict=True):
         text.set_text(NAMES[method])

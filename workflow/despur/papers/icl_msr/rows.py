@@ -37,13 +37,13 @@ def read_settings(data: str, method: str) -> dict[str, Any]:
     """The settings that tables, figures and claims use, whether a sweep varies it or not."""
     (point,) = resolve("methods", method, parse(data)[0]).points
     base = point.components["stage1"]
-    own = {name: base.settings.get(key) for name, key in SETTINGS.items()}
+    settings = {name: base.settings.get(key) for name, key in SETTINGS.items()}
     train = resolve("datasets", data).points[0].settings.get("train", "full")
     return {
         "paper_method": list_printed_names()[base.base_name],
         "train": train,
         "label_fraction": point.settings.get("label_fraction"),
-        **own,
+        **settings,
     }
 
 
@@ -86,6 +86,6 @@ def load_seconds(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     for key, upstream in load_upstream(artifact_runs).items():
         run = find_run(key)
         if about := upstream.get(f"stage1/{run.find_upstream_key('stage1')}"):
-            own = {"data": run.data.name, "method": run.spec.name, "seed": run.seed}
-            rows.append(own | {"seconds": about["seconds"], "machine": describe_machine(about)})
+            run_names = {"data": run.data.name, "method": run.spec.name, "seed": run.seed}
+            rows.append(run_names | {"seconds": about["seconds"], "machine": describe_machine(about)})
     return pd.DataFrame(rows, columns=["data", "method", "seed", "seconds", "machine"])

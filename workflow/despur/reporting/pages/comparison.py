@@ -38,7 +38,7 @@ from despur.specs.paths import locate_result
 from despur.specs.stages import PARTS
 from despur.storage.store import Array, InputError, write_csv
 
-COLUMNS = [
+COMPARISON_COLUMNS = [
     *(
         "method",
         "papers",
@@ -91,16 +91,16 @@ def load_costs(artifact_run: ArtifactRun) -> pd.DataFrame:
         run, abouts = find_run(key), [about, *upstream[key].values()]
         if len(abouts) <= len(run.spec.components.keys() & set(PARTS)):
             continue
-        own = {
+        head = {
             "paper_method": artifact_run.paper_method,
             "seed": run.seed,
             "split": "test",
             "selection": "best",
             "group": "",
-            "machine": "; ".join(sorted({each[key] for each in abouts for key in MACHINE if each.get(key)})),
+            "machine": "; ".join(sorted({stage[key] for stage in abouts for key in MACHINE if stage.get(key)})),
         }
-        rows.append(own | {"metric": "seconds", "value": sum(each.get("seconds", 0.0) for each in abouts)})
-        rows.append(own | {"metric": "peak_memory_mb", "value": max(each["peak_memory_mb"] for each in abouts)})
+        rows.append(head | {"metric": "seconds", "value": sum(stage.get("seconds", 0.0) for stage in abouts)})
+        rows.append(head | {"metric": "peak_memory_mb", "value": max(stage["peak_memory_mb"] for stage in abouts)})
     return pd.DataFrame(rows)
 
 
@@ -114,7 +114,7 @@ def compare(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     methods = pd.DataFrame([describe_method(artifact_run) for artifact_run in artifact_runs])
     methods["at_chance"] = [is_at_chance(measured, method, seeds) for method in methods["method"]]
     tables = [methods.merge(compare_on(metric, measured, methods, seeds), on="method") for metric in METRICS]
-    return pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
+    return pd.concat(tables, ignore_index=True).reindex(columns=COMPARISON_COLUMNS)
 
 
 def load_comparable_costs(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:

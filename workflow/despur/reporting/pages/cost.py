@@ -91,11 +91,11 @@ class Jobs:
         def chain(job: Job) -> tuple[float, list[Job]]:
             if job.log not in best:
                 before = [chain(up) for up in {up.log: up for up in map(self.job, job.inputs) if up}.values()]
-                seconds, path = max(before, key=lambda each: each[0], default=(0.0, []))
+                seconds, path = max(before, key=lambda timed: timed[0], default=(0.0, []))
                 best[job.log] = seconds + job.seconds, [*path, job]
             return best[job.log]
 
-        return max(map(chain, jobs.values()), key=lambda each: each[0], default=(0.0, []))[1]
+        return max(map(chain, jobs.values()), key=lambda timed: timed[0], default=(0.0, []))[1]
 
 
 def is_older(file: Path, started: float) -> bool:
@@ -122,13 +122,13 @@ def sum_by_stage(jobs: Iterable[Job]) -> list[dict[str, Any]]:
 def sum_jobs(jobs: Collection[Job]) -> dict[str, Any]:
     """Jobs, seconds of wall time, jobs taken from the cache; of what trains and infers: own seconds, largest memory
     (MB), devices."""
-    abouts = [found for job in jobs if job.stage in HEAVY and (found := read_about(job.folder))]
+    abouts = [about for job in jobs if job.stage in HEAVY and (about := read_about(job.folder))]
     return {
         "jobs": len(jobs),
         "seconds": sum(job.seconds for job in jobs),
-        "own_seconds": sum(found["seconds"] for found in abouts) if abouts else None,
-        "peak_memory_mb": max((found["peak_memory_mb"] for found in abouts), default=None),
-        "devices": ", ".join(sorted({found["device"] for found in abouts if "device" in found})),
+        "own_seconds": sum(about["seconds"] for about in abouts) if abouts else None,
+        "peak_memory_mb": max((about["peak_memory_mb"] for about in abouts), default=None),
+        "devices": ", ".join(sorted({about["device"] for about in abouts if "device" in about})),
         "cached": sum(job.cached for job in jobs),
     }
 
@@ -146,12 +146,12 @@ def measure_run(config: Mapping[str, Any]) -> dict[str, Any]:
         for paper in config["papers"]
     }
     by_paper["matrix"] = jobs.collect_jobs(matrix.list_outputs(config))
-    every = {log: job for each in by_paper.values() for log, job in each.items()}
-    used = Counter(log for each in by_paper.values() for log in each)
+    every = {log: job for paper_jobs in by_paper.values() for log, job in paper_jobs.items()}
+    used = Counter(log for paper_jobs in by_paper.values() for log in paper_jobs)
     papers = [
-        {"name": name, **sum_jobs(each.values()), "shared": sum(used[log] > 1 for log in each)}
-        for name, each in by_paper.items()
-        if each
+        {"name": name, **sum_jobs(paper_jobs.values()), "shared": sum(used[log] > 1 for log in paper_jobs)}
+        for name, paper_jobs in by_paper.items()
+        if paper_jobs
     ]
     return {
         "stages": sum_by_stage(every.values()),
@@ -173,5 +173,5 @@ def list_times(config: Mapping[str, Any]) -> pd.DataFrame:
         "critical path": path,
         "all": [{"name": "", **measured}],
     }
-    rows = [{"kind": kind, **row} for kind, each in kinds.items() for row in each]
+    rows = [{"kind": kind, **row} for kind, parts in kinds.items() for row in parts]
     return pd.DataFrame(rows, columns=["kind", "name", "jobs", "seconds", "own_seconds"])

@@ -45,19 +45,21 @@ def write_findings(page: Path = PAGE) -> Path:
 def format_findings(evidence: Evidence, choices: pd.DataFrame, records: list[JudgedRecord]) -> str:
     """The page. ``choices``: rows of choices.csv."""
     parts = [INTRODUCTION, format_kinds(evidence.measurements)]
-    for known in summarize_papers(evidence):
-        own = [each for each in evidence.measurements if each.paper == known.paper]
-        parts += [f"## {known.title}", "\n".join(describe_paper(known, own, records))]
+    for summary in summarize_papers(evidence):
+        measurements = [measurement for measurement in evidence.measurements if measurement.paper == summary.paper]
+        parts += [f"## {summary.title}", "\n".join(describe_paper(summary, measurements, records))]
     return "\n\n".join([*parts, *format_choices(choices), "[All pages](index.md)"]) + "\n"
 
 
 def format_kinds(measurements: Iterable[Measurement]) -> str:
     """A table: of each kind of settings, how many numbers were compared, with which verdicts."""
-    counts = Counter((each.settings, each.verdict) for each in measurements if each.verdict in MEASURED)
+    counts = Counter(
+        (measurement.settings, measurement.verdict) for measurement in measurements if measurement.verdict in MEASURED
+    )
     rows = []
     for kind in Settings:
-        own = [counts[kind, verdict] for verdict in MEASURED]
-        rows.append([kind.value, *map(str, [sum(own), *own])] if any(own) else [])
+        kind_counts = [counts[kind, verdict] for verdict in MEASURED]
+        rows.append([kind.value, *map(str, [sum(kind_counts), *kind_counts])] if any(kind_counts) else [])
     return format_table(["settings", "compared", *MEASURED], filter(None, rows))
 
 
@@ -67,37 +69,43 @@ def format_table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join(format_row(row) for row in [titles, ["---"] * len(titles), *rows])
 
 
-def describe_paper(known: PaperSummary, measurements: list[Measurement], records: list[JudgedRecord]) -> Iterator[str]:
+def describe_paper(
+    summary: PaperSummary, measurements: list[Measurement], records: list[JudgedRecord]
+) -> Iterator[str]:
     """Items of a list."""
-    yield f"- {known.claim.replace('*”', chr(92) + '*”')}"
+    yield f"- {summary.claim.replace('*”', chr(92) + '*”')}"
     for title, verdicts in (
         ("Reproduces (within 2 or 5 points)", (NumberVerdict.WITHIN_2, NumberVerdict.WITHIN_5)),
         ("Does not (beyond 5 points)", (NumberVerdict.BEYOND_5,)),
         ("Counts of data, as printed or not", COUNTED),
     ):
-        if own := [each for each in measurements if each.verdict in verdicts]:
-            yield f"- **{title}**: {list_numbers(own)}."
-    unknown = [each for each in measurements if each.verdict == NumberVerdict.NOT_KNOWN]
+        if decided := [measurement for measurement in measurements if measurement.verdict in verdicts]:
+            yield f"- **{title}**: {list_numbers(decided)}."
+    unknown = [measurement for measurement in measurements if measurement.verdict == NumberVerdict.NOT_KNOWN]
     if unknown:
         yield f"- **Not known**: {len(unknown)} numbers. {describe_unknown(unknown)}"
-    open_numbers = [each for each in measurements if each.verdict in (NumberVerdict.NOT_RUN, NumberVerdict.SUBSTITUTE)]
+    open_numbers = [
+        measurement
+        for measurement in measurements
+        if measurement.verdict in (NumberVerdict.NOT_RUN, NumberVerdict.SUBSTITUTE)
+    ]
     if open_numbers:
         yield f"- **Not measured**: {len(open_numbers)} numbers ({count_datasets(open_numbers)})."
-    yield from describe_fitted(known.paper, measurements)
-    if (find_paper(known.paper) / "findings.py").exists():
-        describe = import_module(f"despur.papers.{known.paper}.findings").describe_findings
+    yield from describe_fitted(summary.paper, measurements)
+    if (find_paper(summary.paper) / "findings.py").exists():
+        describe = import_module(f"despur.papers.{summary.paper}.findings").describe_findings
         yield from (f"- {said}" for said in describe(records))
-    if own_records := select_records(known.paper, records):
+    if own_records := select_records(summary.paper, records):
         yield f"- **Runs**: {len(own_records)} are recorded. {describe_hours(own_records)}"
 
 
 def list_numbers(measurements: list[Measurement]) -> str:
     """``test id accuracy of `mmd` 92.9 (ours 95.4), 96.3 (97.5); ...``, by metric and method."""
     groups: dict[tuple[str, str], list[str]] = {}
-    for each in measurements:
-        words = each.metric.replace("_", " "), each.method
-        ours = f"ours {each.ours:.4g}" if words not in groups else f"{each.ours:.4g}"
-        groups.setdefault(words, []).append(f"{each.reported:.4g} ({ours})")
+    for measurement in measurements:
+        words = measurement.metric.replace("_", " "), measurement.method
+        ours = f"ours {measurement.ours:.4g}" if words not in groups else f"{measurement.ours:.4g}"
+        groups.setdefault(words, []).append(f"{measurement.reported:.4g} ({ours})")
     said = [
         f"{metric}{f' of `{method}`' if method else ''} {', '.join(numbers)}"
         for (metric, method), numbers in groups.items()
@@ -108,9 +116,9 @@ def list_numbers(measurements: list[Measurement]) -> str:
 
 def describe_unknown(measurements: list[Measurement]) -> str:
     """What would decide them."""
-    needed = [re.fullmatch(r"about (\d+) seeds of ours", each.would_decide) for each in measurements]
+    needed = [re.fullmatch(r"about (\d+) seeds of ours", measurement.would_decide) for measurement in measurements]
     few = sum(int(match[1]) <= FEW for match in needed if match)
-    never = sum(each.would_decide.startswith("nothing") for each in measurements)
+    never = sum(measurement.would_decide.startswith("nothing") for measurement in measurements)
     return (
         f"Of these, {few} would be decided by at most {FEW} seeds of ours, {len(measurements) - few - never} need more "
         f"or lie near a limit, and {never} stay so however many seeds we run."
@@ -119,7 +127,7 @@ def describe_unknown(measurements: list[Measurement]) -> str:
 
 def count_datasets(measurements: list[Measurement]) -> str:
     """``celeba 40, waterbirds 52``: most first."""
-    counts = Counter(each.paper_dataset for each in measurements)
+    counts = Counter(measurement.paper_dataset for measurement in measurements)
     return ", ".join(f"{name} {count}" for name, count in counts.most_common())
 
 
@@ -129,8 +137,12 @@ def describe_fitted(paper: str, measurements: list[Measurement]) -> Iterator[str
     for rule in load_experiments(paper).get("fitted", []):
         rules.setdefault(f"`{rule['setting']}` ({rule['found_on']})", []).append(rule["setting"])
     for said, settings in rules.items():
-        own = [each for each in measurements if any(f"{setting} (" in each.choices for setting in settings)]
-        judged = Counter(each.verdict for each in own if each.verdict in COMPARED)
+        of_fitted = [
+            measurement
+            for measurement in measurements
+            if any(f"{setting} (" in measurement.choices for setting in settings)
+        ]
+        judged = Counter(measurement.verdict for measurement in of_fitted if measurement.verdict in COMPARED)
         others = ", ".join(f"{judged[verdict]} {verdict}" for verdict in COMPARED if judged[verdict])
         yield f"- **Found on print**: {said}. Other numbers of such runs: {others or 'none compared yet'}."
 

@@ -43,15 +43,15 @@ def report_paper(paper: str, records: list[JudgedRecord]) -> str:
     deviations). Below them the hours that were spent."""
     groups: dict[tuple[str, str], dict[int, JudgedRecord]] = {}
     own_records = select_records(paper, records)
-    for each in own_records:
-        data, method, seed = each.key.split("/")
+    for judged in own_records:
+        data, method, seed = judged.key.split("/")
         data = re.sub(rf"\+draw={seed[1:]}(?=\+|$)", "", data)  # a draw of its own, as draw=seed says
-        groups.setdefault((data, method), {})[each.record.content["seed"]] = each
+        groups.setdefault((data, method), {})[judged.record.content["seed"]] = judged
     if not groups:
         return "Nothing yet.\n"
-    counted = {name: [own[seed] for seed in range(count_seeds(own))] for name, own in groups.items()}
-    accuracies = {name: measure_accuracies(own) for name, own in counted.items()}
-    columns = list(dict.fromkeys(metric for own in accuracies.values() for metric in own))
+    counted = {name: [by_seed[seed] for seed in range(count_seeds(by_seed))] for name, by_seed in groups.items()}
+    accuracies = {name: measure_accuracies(seed_records) for name, seed_records in counted.items()}
+    columns = list(dict.fromkeys(metric for by_metric in accuracies.values() for metric in by_metric))
     lines = [["data set", "method", "seeds", *columns], ["---"] * (3 + len(columns))]
     for name in sorted(groups, key=lambda name: (-len(groups[name]), name)):
         cells = [accuracies[name].get(column, "–") for column in columns]
@@ -67,7 +67,9 @@ def report_paper(paper: str, records: list[JudgedRecord]) -> str:
 def select_records(paper: str, records: list[JudgedRecord]) -> list[JudgedRecord]:
     """The records that count, of the data sets of a paper."""
     datasets = load_experiments(paper)["datasets"]
-    return [each for each in records if not each.reason and parse(each.record.content["dataset"])[0] in datasets]
+    return [
+        judged for judged in records if not judged.reason and parse(judged.record.content["dataset"])[0] in datasets
+    ]
 
 
 def count_seeds(seeds: Collection[int]) -> int:
@@ -86,8 +88,8 @@ def describe_seeds(seeds: Collection[int]) -> str:
 def describe_hours(records: list[JudgedRecord]) -> str:
     """How many hours training has taken on each device."""
     hours = Counter[str]()
-    for each in records:
-        hours[each.record.content["machine"]["device"]] += each.record.content["run"]["seconds"] / 3600
+    for judged in records:
+        hours[judged.record.content["machine"]["device"]] += judged.record.content["run"]["seconds"] / 3600
     spent = ", ".join(f"{value:.1f} hours on {device}" for device, value in sorted(hours.items()))
     return f"Stage 2 of these runs took {spent}, from start to end."
 
@@ -95,12 +97,12 @@ def describe_hours(records: list[JudgedRecord]) -> str:
 def measure_accuracies(records: list[JudgedRecord]) -> dict[str, str]:
     """``95.4 (1.0)``, in percent, mean and deviation over seeds, by metric: of all test samples; of probes, with the
     first share of labels."""
-    values = [each.record.metrics()["best"] for each in records]
-    found: dict[tuple[str, str], str] = {}
+    values = [judged.record.metrics()["best"] for judged in records]
+    texts: dict[tuple[str, str], str] = {}
     for key in values[0] if values else ():
         split, metric, _ = key
-        if split.startswith("test") and metric in METRICS and (split, metric) not in found:
-            own = 100 * np.array([each.get(key, np.nan) for each in values])
-            spread = f" ({own.std(ddof=1):.1f})" if len(own) > 1 else ""
-            found[split, metric] = f"{own.mean():.1f}{spread}"
-    return {f"{split.replace('_', ' ')}: {metric.replace('_', ' ')}": text for (split, metric), text in found.items()}
+        if split.startswith("test") and metric in METRICS and (split, metric) not in texts:
+            percent = 100 * np.array([metrics.get(key, np.nan) for metrics in values])
+            spread = f" ({percent.std(ddof=1):.1f})" if len(percent) > 1 else ""
+            texts[split, metric] = f"{percent.mean():.1f}{spread}"
+    return {f"{split.replace('_', ' ')}: {metric.replace('_', ' ')}": text for (split, metric), text in texts.items()}

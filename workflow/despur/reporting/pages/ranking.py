@@ -21,8 +21,8 @@ def is_at_chance(measured: MeasuredValues, method: str, seeds: Sequence[int]) ->
     classes = measured.levels("group", {key: value for key, value in measurement.items() if key != "group"})
     if not classes:
         return False
-    each = [measured.value({**measurement, "group": name}).loc[list(seeds)].to_numpy(float) for name in classes]
-    above = np.nanmean(each, axis=0) - 1 / len(classes)  # a bootstrap sample may lack a class
+    accuracies = [measured.value({**measurement, "group": name}).loc[list(seeds)].to_numpy(float) for name in classes]
+    above = np.nanmean(accuracies, axis=0) - 1 / len(classes)  # a bootstrap sample may lack a class
     contrast = Contrast(above[:, 0], above[:, 1:])
     return not (contrast.holds() if contrast.decides and contrast.has_interval else contrast.estimate > 0)
 
@@ -36,20 +36,20 @@ def summarize(by_seed: Array) -> dict[str, float | str]:
     }
 
 
-def find_ranks(found: dict[str, Array], higher_is_better: bool) -> dict[str, dict[str, float | str]]:
+def find_ranks(by_method: dict[str, Array], higher_is_better: bool) -> dict[str, dict[str, float | str]]:
     """Rank of each method (1: best; ties share the mean), the best and worst rank that are not refuted, and how it
-    compares with the baseline. ``found``: (seeds,1+B) of each method, as :func:`measured` gives them. Where nothing
+    compares with the baseline. ``by_method``: (seeds,1+B) of each method, as :func:`measured` gives them. Where nothing
     varies over seeds or test data, as the memory of a process, there is nothing to refute ranks with."""
-    if not found:
+    if not by_method:
         return {}
-    scores = np.stack([values if higher_is_better else -values for values in np.broadcast_arrays(*found.values())])
+    scores = np.stack([values if higher_is_better else -values for values in np.broadcast_arrays(*by_method.values())])
     points = rankdata(-scores[..., 0].mean(axis=1))
     if not np.ptp(scores, axis=(1, 2)).any():
-        return {method: {"rank": rank} for method, rank in zip(found, points, strict=True)}
+        return {method: {"rank": rank} for method, rank in zip(by_method, points, strict=True)}
     differences = scores[:, None] - scores[None]  # (methods,methods,seeds,1+B)
     shown = decide(Contrast(differences[..., 0], differences[..., 1:]), LEVEL / max(len(scores) - 1, 1))
     words = {HOLDS: "helps", FAILS: "hurts"}
-    base = list(found).index(BASELINE) if BASELINE in found else None
+    base = list(by_method).index(BASELINE) if BASELINE in by_method else None
     return {
         method: {
             "rank": points[i],
@@ -57,5 +57,5 @@ def find_ranks(found: dict[str, Array], higher_is_better: bool) -> dict[str, dic
             "rank_high": len(scores) - int((shown[i] == HOLDS).sum()),
             "versus_erm": "" if base is None or i == base else words.get(int(shown[i, base]), "undecided"),
         }
-        for i, method in enumerate(found)
+        for i, method in enumerate(by_method)
     }

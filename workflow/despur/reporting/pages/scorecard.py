@@ -48,7 +48,7 @@ def gather(config: Mapping[str, Any], target: Path) -> Page:
     """The page of a configuration, whose rows are written to ``target``.csv: with the ledger and reference runs, they
     are what is known."""
     claims = {paper: tally.gather_claims(config, paper) for paper in experiments.list_papers()}
-    tables = {paper: (tally.gather_numbers(config, paper), own) for paper, own in claims.items()}
+    tables = {paper: (tally.gather_numbers(config, paper), paper_claims) for paper, paper_claims in claims.items()}
     rows = target.with_suffix(".csv")
     write_csv(rows, join_tables(tables))
     return Page(config, target, load_evidence(rows), claims)
@@ -58,21 +58,21 @@ def write(config: Mapping[str, Any], prefix: Path) -> None:
     """``prefix``.html, .csv, .rst (for the report's first page) and .yaml (the configuration, which the page's commands
     name), each atomically."""
     page, digits = gather(config, prefix), check_digits(config).describe()
-    home = "\n\n".join([*(format_sentence(each["summary"]) for each in page.papers), digits])
+    home = "\n\n".join([*(format_sentence(paper["summary"]) for paper in page.papers), digits])
     texts = {"html": render(page, digits), "rst": home + "\n", "yaml": page.format_configuration()}
     for kind, text in texts.items():
         with atomic(prefix.with_suffix(f".{kind}")) as temporary:
             temporary.write_text(text, encoding="utf-8")
 
 
-def format_sentence(known: summary.PaperSummary) -> str:
+def format_sentence(paper: summary.PaperSummary) -> str:
     """What is known of a paper, in reStructuredText."""
     counts = ", ".join(
-        f"{known.cells[title]} {title}" for title in summary.COUNTS if known.cells[title] not in ("0", "–")
+        f"{paper.cells[title]} {title}" for title in summary.COUNTS if paper.cells[title] not in ("0", "–")
     )
-    orders = f"Orders {summary.SUBSTITUTES}: {known.cells[summary.SUBSTITUTES]}."
-    said = f"{known.claim} Distinct printed numbers: {counts}. {orders}".replace("*", "\\*")
-    return f"{known.title}\n   {said}"
+    orders = f"Orders {summary.SUBSTITUTES}: {paper.cells[summary.SUBSTITUTES]}."
+    said = f"{paper.claim} Distinct printed numbers: {counts}. {orders}".replace("*", "\\*")
+    return f"{paper.title}\n   {said}"
 
 
 def main() -> None:

@@ -39,8 +39,10 @@ class Page:
         self.papers = [self.describe_paper(summary) for summary in summarize_papers(evidence)]
         self.slips = [
             {"paper": paper, **row}
-            for paper, own in claims.items()
-            for row in own[own["printed"].eq(Printed.CONTRADICTED) & own["kind_of_row"].eq(tally.CLAIM)]
+            for paper, paper_claims in claims.items()
+            for row in paper_claims[
+                paper_claims["printed"].eq(Printed.CONTRADICTED) & paper_claims["kind_of_row"].eq(tally.CLAIM)
+            ]
             .drop_duplicates(["claim", "dataset"])
             .to_dict("records")
         ]
@@ -48,14 +50,19 @@ class Page:
     def describe_paper(self, summary: PaperSummary) -> dict[str, Any]:
         """What is known of a paper, and what this configuration made of it."""
         name, artifacts = summary.paper, self.list_artifacts(summary.paper)
-        own = sorted((each for each in self.evidence.measurements if each.paper == name), key=rank_measurement)
+        measurements = sorted(
+            (measurement for measurement in self.evidence.measurements if measurement.paper == name),
+            key=rank_measurement,
+        )
         return {
             "summary": summary,
             "name": name,
             "artifacts": artifacts,
             "made": sum(bool(address) for _, address in artifacts),
-            "compared": [self.link_runs(each) for each in own if each.verdict in COMPARED],
-            "beside": [self.link_runs(each) for each in own if each.verdict in BESIDE],
+            "compared": [
+                self.link_runs(measurement) for measurement in measurements if measurement.verdict in COMPARED
+            ],
+            "beside": [self.link_runs(measurement) for measurement in measurements if measurement.verdict in BESIDE],
             "claims": split_claims(self.evidence.claims[self.evidence.claims["paper"] == name]),
             "command": self.command(name) if name in self.config["papers"] else format_command(name),
         }
@@ -73,17 +80,17 @@ class Page:
     def list_artifacts(self, paper: str) -> list[tuple[str, str]]:
         """The tables and figures of a paper, with their addresses; an empty address for what is not made. Of a paper of
         this configuration, those that have runs in it."""
-        done, found = tally.list_made_artifacts(self.config, paper), []
+        done, addresses = tally.list_made_artifacts(self.config, paper), []
         every = experiments.load_experiments(paper)["artifacts"]
         for artifact in artifact_files.list_artifacts(self.config, paper) if paper in self.config["papers"] else every:
             files = artifact_files.list_outputs(self.config, paper, artifact)
             if not files[0].endswith(".parquet"):
                 first = {Path(file).stem: file for file in reversed(files)}  # the first file of each name
-                found += [
+                addresses += [
                     (artifact_files.format_label(stem), self.link(file) if artifact in done else "")
                     for stem, file in reversed(first.items())
                 ]
-        return found
+        return addresses
 
     def command(self, target: str) -> str:
         """What to type to make a target, in the folder of the project."""
@@ -115,7 +122,9 @@ class Page:
 
     def warnings(self) -> list[str]:
         """Inferred groups that leave a method nothing to work with."""
-        folders = [folder for each in experiments.list_runs_of_papers(self.config) for folder in each.folders]
+        folders = [
+            folder for artifact_run in experiments.list_runs_of_papers(self.config) for folder in artifact_run.folders
+        ]
         return describe_warnings(dict.fromkeys(folders))
 
     def cost(self) -> dict[str, Any]:
@@ -129,8 +138,8 @@ class Page:
 
     def format_configuration(self) -> str:
         """The complete configuration as YAML, without empty keys."""
-        asked = {key: value for key, value in self.config.items() if value != {}}
-        return yaml.safe_dump(asked, sort_keys=False, allow_unicode=True)
+        settings = {key: value for key, value in self.config.items() if value != {}}
+        return yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
 
 
 def rank_measurement(measurement: Measurement) -> tuple[int, float]:
@@ -163,12 +172,12 @@ def rank_verdict(verdict: str) -> int:
 def collect_notes(table: pd.DataFrame) -> dict[str, dict[str, list[str]]]:
     """Of each metric of the matrix: the methods that help, of the paper whose metric it is (``own``) and of
     ``others``; and that hurt."""
-    found: dict[str, dict[str, list[str]]] = {name: {"own": [], "others": [], "hurts": []} for name in table["metric"]}
+    notes: dict[str, dict[str, list[str]]] = {name: {"own": [], "others": [], "hurts": []} for name in table["metric"]}
     for row in table.fillna({"papers": "", "paper": ""}).itertuples():
         whose = "own" if row.paper in row.papers.split() else "others"
         if word := {"helps": whose, "hurts": "hurts"}.get(row.versus_erm):
-            found[row.metric][word].append(row.method)
-    return found
+            notes[row.metric][word].append(row.method)
+    return notes
 
 
 def format_command(paper: str) -> str:

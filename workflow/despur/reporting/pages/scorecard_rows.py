@@ -8,7 +8,7 @@ import pandas as pd
 from despur.evidence.numbers.counts import P_VALUES
 from despur.evidence.numbers.tables import DECIDING, ORIGIN
 
-COLUMNS = [
+SCORECARD_COLUMNS = [
     "paper",
     "kind_of_row",
     "place",
@@ -58,4 +58,4 @@ def join_tables(tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.D
     for numbers, claims in tables.values():
         parts.append(numbers.assign(kind_of_row="number"))
         parts.append(claims.rename(columns={"dataset": "paper_dataset"}))
-    return pd.concat([part.reindex(columns=COLUMNS).astype(object) for part in parts])
+    return pd.concat([part.reindex(columns=SCORECARD_COLUMNS).astype(object) for part in parts])

@@ -58,24 +58,30 @@ def list_lines(paper: str) -> Iterator[str]:
         set(rows[key]) for key in rows if key[0] == "methods" and "epochs" in read_declarations(*key)["SETTINGS"]
     ]
     shared = set.intersection(*trained) if trained else set()
-    common = [row for row in max(rows.values(), key=lambda own: len(shared & set(own)), default=[]) if row in shared]
+    common = [
+        row
+        for row in max(rows.values(), key=lambda component_rows: len(shared & set(component_rows)), default=[])
+        if row in shared
+    ]
     yield from list_table_lines("All methods that are trained", common)
-    for (kind, name), own in rows.items():
-        yield from list_table_lines(f"{TITLES[kind].capitalize()} `{name}`", [row for row in own if row not in shared])
+    for (kind, name), component_rows in rows.items():
+        yield from list_table_lines(
+            f"{TITLES[kind].capitalize()} `{name}`", [row for row in component_rows if row not in shared]
+        )
 
 
 def list_rows(kind: str, name: str, datasets: list[str]) -> list[Row]:
     """What can be set of a component: its own settings, and what these data sets state of its components."""
-    own = read_declarations(kind, name)["SETTINGS"]
-    stated = describe_stated(kind, name, datasets) if kind != "datasets" else {}
-    parts = {"stage1", *(key for key in own if own[key].folder)}
-    keys = [*own, *(key for key in stated if "." in key and key.split(".")[0] in parts)]
+    settings = read_declarations(kind, name)["SETTINGS"]
+    of_datasets = describe_stated(kind, name, datasets) if kind != "datasets" else {}
+    parts = {"stage1", *(key for key in settings if settings[key].folder)}
+    keys = [*settings, *(key for key in of_datasets if "." in key and key.split(".")[0] in parts)]
     return [
         (
             f"`{key}`",
-            f"`{spell(own[key].default)}`" if key in own else "–",
-            stated.get(key, "–"),
-            own[key].source.replace("|", "\\|") if key in own else "–",
+            f"`{spell(settings[key].default)}`" if key in settings else "–",
+            of_datasets.get(key, "–"),
+            settings[key].source.replace("|", "\\|") if key in settings else "–",
         )
         for key in keys
     ]
@@ -88,8 +94,8 @@ def describe_stated(kind: str, name: str, datasets: list[str]) -> dict[str, str]
     for dataset in datasets:
         general = paper_hyperparameters(dataset, name, "")
         for stage in stages:
-            stated: dict[str, Any] = paper_hyperparameters(dataset, name, stage)
-            for key, value in stated.items():
+            settings: dict[str, Any] = paper_hyperparameters(dataset, name, stage)
+            for key, value in settings.items():
                 if stage != "stage1" or general.get(key) != value:
                     at = " as stage 1" if stage == "stage1" else ""
                     by_value.setdefault(key, []).append(f"{dataset} `{spell(value)}`{at}")

@@ -57,17 +57,17 @@ def summarize_papers(evidence: Evidence) -> list[PaperSummary]:
     """The sentence and the row of each paper."""
     return [
         PaperSummary(
-            known.paper,
-            experiments.load_experiments(known.paper)["title"],
-            describe_primary(known.primary),
+            paper.paper,
+            experiments.load_experiments(paper.paper)["title"],
+            describe_primary(paper.primary),
             {
-                "primary claim": "; ".join(dict.fromkeys(map(shorten, select_own(known.primary)["verdict"]))),
-                **{title: count_cell(known, title, own) for title, own in COUNTS.items()},
-                "settings": describe_settings(known, evidence),
-                SUBSTITUTES: describe_orders(known.claims[Tier.SUBSTITUTE]),
+                "primary claim": "; ".join(dict.fromkeys(map(shorten, select_own(paper.primary)["verdict"]))),
+                **{title: count_cell(paper, title, verdicts) for title, verdicts in COUNTS.items()},
+                "settings": describe_settings(paper, evidence),
+                SUBSTITUTES: describe_orders(paper.claims[Tier.SUBSTITUTE]),
             },
         )
-        for known in evidence.papers
+        for paper in evidence.papers
     ]
 
 
@@ -81,8 +81,8 @@ def describe_primary(primary: pd.DataFrame) -> str:
     said = []
     for statement, rows in select_own(primary).groupby("statement", sort=False):
         verdicts = rows.groupby("verdict", sort=False)["paper_dataset"].agg(", ".join)
-        found = ", ".join(f"{shorten(verdict)} ({datasets})" for verdict, datasets in verdicts.items())
-        said.append(f"“{statement}”: {found}")
+        verdict_texts = ", ".join(f"{shorten(verdict)} ({datasets})" for verdict, datasets in verdicts.items())
+        said.append(f"“{statement}”: {verdict_texts}")
     return f"Primary claim{'s' * (len(said) > 1)}: {'; '.join(said)}."
 
 
@@ -91,37 +91,41 @@ def shorten(verdict: str) -> str:
     return "not run" if verdict == ClaimVerdict.NOT_RUN else str(verdict)
 
 
-def count_cell(known: PaperEvidence, title: str, verdicts: list[NumberVerdict]) -> str:
+def count_cell(paper: PaperEvidence, title: str, verdicts: list[NumberVerdict]) -> str:
     """``10``; ``10 (7)`` where so many stand among all; of counts of data ``3 of 3``."""
-    counts = [known.numbers.get(verdict, 0) for verdict in verdicts]
+    counts = [paper.numbers.get(verdict, 0) for verdict in verdicts]
     if verdicts == [*COUNTED]:
         return f"{counts[0]} of {sum(counts)}" if sum(counts) else "–"
-    standing = sum(known.standing[verdict] for verdict in verdicts if verdict in P_VALUES)
+    standing = sum(paper.standing[verdict] for verdict in verdicts if verdict in P_VALUES)
     shows_standing = verdicts[0] in P_VALUES and standing < sum(counts)
     return f"{sum(counts)} ({standing})" if shows_standing else str(sum(counts))
 
 
-def describe_settings(known: PaperEvidence, evidence: Evidence) -> str:
+def describe_settings(paper: PaperEvidence, evidence: Evidence) -> str:
     """``46 chosen by us, 12 fitted elsewhere; 3 seeds, cmnist_3v5``: of what was compared."""
-    own = [each for each in evidence.measurements if each.paper == known.paper and each.verdict in COMPARED]
-    kinds = ", ".join(f"{known.settings[kind]} {kind}" for kind in Settings if known.settings.get(kind))
-    seeds = sorted({int(each.seeds) for each in own if each.verdict not in COUNTED})
+    compared = [
+        measurement
+        for measurement in evidence.measurements
+        if measurement.paper == paper.paper and measurement.verdict in COMPARED
+    ]
+    kinds = ", ".join(f"{paper.settings[kind]} {kind}" for kind in Settings if paper.settings.get(kind))
+    seeds = sorted({int(measurement.seeds) for measurement in compared if measurement.verdict not in COUNTED})
     if not kinds:
         return "–"
     spread = f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"{seeds[0]}"
-    return f"{kinds}; {spread} seeds of {', '.join(sorted({each.paper_dataset for each in own}))}"
+    return f"{kinds}; {spread} seeds of {', '.join(sorted({measurement.paper_dataset for measurement in compared}))}"
 
 
 def describe_orders(counts: Mapping[str, int]) -> str:
     """``12, 1, 40``: how many orders of claims are seen here, opposite, not seen; a dash where none was looked at."""
-    found = [counts.get(order, 0) for order in ORDERS]
-    return ", ".join(map(str, found)) if any(found) else "–"
+    order_counts = [counts.get(order, 0) for order in ORDERS]
+    return ", ".join(map(str, order_counts)) if any(order_counts) else "–"
 
 
 def format_lines(papers: list[PaperSummary]) -> Iterator[str]:
     """The table as lines of a terminal: titles in two lines, a line for each paper, and below them the settings of what
     was compared."""
-    rows = [{"paper": each.paper, **each.cells} for each in papers]
+    rows = [{"paper": summary.paper, **summary.cells} for summary in papers]
     titles = {name: fold_title(name) for name in rows[0] if name != "settings"}
     widths = {name: max(len(text) for text in (*titles[name], *(row[name] for row in rows))) for name in titles}
     for line in [{name: titles[name][part] for name in titles} for part in (0, 1)] + rows:
@@ -129,7 +133,9 @@ def format_lines(papers: list[PaperSummary]) -> Iterator[str]:
             line[name].rjust(width) if name in COUNTS else line[name].ljust(width) for name, width in widths.items()
         )
         yield "  ".join(cells).rstrip()
-    yield from (f"{each.paper}: settings {own}" for each in papers if (own := each.cells["settings"]) != "–")
+    yield from (
+        f"{summary.paper}: settings {settings}" for summary in papers if (settings := summary.cells["settings"]) != "–"
+    )
 
 
 def fold_title(name: str) -> tuple[str, str]:
@@ -142,10 +148,10 @@ def format_markdown(papers: list[PaperSummary], folder: Path) -> str:
     """The table for a document in a folder of the project, with the sentence of each paper."""
     titles = ["paper", *papers[0].cells]
     rows = [titles, ["---"] * len(titles)]
-    for each in papers:
-        home = os.path.relpath(Path("workflow/despur/papers", each.paper, "README.md"), folder)
-        claim = each.claim.partition(": ")[2].replace("*”", "\\*”")
-        rows.append([f"[{each.title}]({home})", *(each.cells | {"primary claim": claim}).values()])
+    for summary in papers:
+        home = os.path.relpath(Path("workflow/despur/papers", summary.paper, "README.md"), folder)
+        claim = summary.claim.partition(": ")[2].replace("*”", "\\*”")
+        rows.append([f"[{summary.title}]({home})", *(summary.cells | {"primary claim": claim}).values()])
     return "\n".join(map(format_row, rows))
 
 
