@@ -35,13 +35,13 @@ DECLARATIONS = {
 def list_files(kind: str) -> dict[str, Path]:
     """The files of a folder of the package (datasets, encoders, inference, methods), and of that folder in extensions,
     by name: the folder is the registry. Raises SettingError for a name that two files have."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for root in (PACKAGE, *list_extensions()):
         for file in sorted((root / kind).glob("[!_]*.py")):
-            if file.stem in found:
-                raise settings.SettingError(f"{file}: {found[file.stem]} has the same name: rename one of them")
-            found[file.stem] = file
-    return {name: file for name, file in found.items() if name != "base"}
+            if file.stem in files:
+                raise settings.SettingError(f"{file}: {files[file.stem]} has the same name: rename one of them")
+            files[file.stem] = file
+    return {name: file for name, file in files.items() if name != "base"}
 
 
 def list_components(kind: str) -> list[str]:

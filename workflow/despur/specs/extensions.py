@@ -10,7 +10,7 @@ from pathlib import Path
 from despur.specs.settings import SettingError
 
 VARIABLE = "DESPUR_EXTENSIONS"
-KINDS = ("augment", "datasets", "encoders", "inference", "losses", "methods", "metrics", "papers", "samplers")
+EXTENSIBLE = ("augment", "datasets", "encoders", "inference", "losses", "methods", "metrics", "papers", "samplers")
 
 
 def read_variable() -> list[Path]:
@@ -28,7 +28,7 @@ def list_extensions() -> list[Path]:
 def refuse_missing(folders: Iterable[Path]) -> None:
     """Raises SettingError for a folder that is not there."""
     if missing := [str(folder) for folder in folders if not folder.is_dir()]:
-        raise SettingError(f"{VARIABLE}: {missing[0]} is no folder; it may have the folders {', '.join(KINDS)}")
+        raise SettingError(f"{VARIABLE}: {missing[0]} is no folder; it may have the folders {', '.join(EXTENSIBLE)}")
 
 
 def use_extensions(folders: Iterable[str]) -> None:
@@ -37,7 +37,7 @@ def use_extensions(folders: Iterable[str]) -> None:
     every = [*read_variable(), *(Path(folder).resolve() for folder in folders)]
     refuse_missing(every)
     os.environ[VARIABLE] = os.pathsep.join(dict.fromkeys(map(str, every)))
-    for kind in KINDS:
+    for kind in EXTENSIBLE:
         if package := sys.modules.get(f"despur.{kind}"):
             package.__path__ = extend_path(list(package.__path__), kind)
 

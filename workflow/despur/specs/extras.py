@@ -21,11 +21,11 @@ def find_extra(module: str) -> str:
     """The extra that brings a module; nothing for a module of the core, or of nobody."""
     distribution = DISTRIBUTIONS.get(module.partition(".")[0], module.partition(".")[0])
     try:
-        stated = requires("despur") or []
+        requirements = requires("despur") or []
     except PackageNotFoundError:  # a folder on sys.path, not installed
-        stated = []
-    found = (re.match(rf"{re.escape(distribution)}\b(?!-).*extra == [\"'](\w+)", line) for line in stated)
-    return next((match[1] for match in found if match), "")
+        requirements = []
+    matches = (re.match(rf"{re.escape(distribution)}\b(?!-).*extra == [\"'](\w+)", line) for line in requirements)
+    return next((match[1] for match in matches if match), "")
 
 
 @contextmanager

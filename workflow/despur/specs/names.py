@@ -43,12 +43,12 @@ def drop_setting(name: str, key: str) -> str:
     return join(base, {other: "~".join(values) for other, values in overrides.items() if other != key})
 
 
-def unknown(what: str, name: object, known: Iterable[str]) -> SettingError:
+def unknown(what: str, name: object, allowed: Iterable[str]) -> SettingError:
     """The error for a name that does not exist: lists the names that exist and the nearest one."""
-    known = sorted(known)
-    near = difflib.get_close_matches(str(name)[:LONGEST], known, n=1)
+    allowed = sorted(allowed)
+    near = difflib.get_close_matches(str(name)[:LONGEST], allowed, n=1)
     hint = f"; did you mean {near[0]}?" if near else "."
-    return SettingError(f"unknown {what} {shorten(repr(name))}{hint} Known: {', '.join(known) or 'none'}")
+    return SettingError(f"unknown {what} {shorten(repr(name))}{hint} Known: {', '.join(allowed) or 'none'}")
 
 
 def show_text(text: str) -> str:

@@ -21,7 +21,7 @@ def publish(package: str, file: str) -> tuple[Callable[[str], Any], list[str]]:
     def load(name: str) -> Any:
         if name not in names:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module, own = names[name]
-        return getattr(import_module(module), own)
+        module, attribute = names[name]
+        return getattr(import_module(module), attribute)
 
     return load, sorted(names)

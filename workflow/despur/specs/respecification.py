@@ -10,12 +10,12 @@ from despur.specs.settings import DEFAULT, SettingError, spell
 from despur.specs.spec import Spec
 
 
-def respecify(kind: str, base: str, stated: Mapping[str, Any], dataset: str = "") -> Spec:
+def respecify(kind: str, base: str, resolved: Mapping[str, Any], dataset: str = "") -> Spec:
     """The point with these resolved settings; those that were added since have the values of then. Raises SettingError
     if a setting does not exist, or if nothing says which value one had."""
     settings = read_declarations(kind, base)["SETTINGS"]
     try:
-        wanted = overrides(complete(kind, base, stated), called="name" in settings)
+        wanted = overrides(complete(kind, base, resolved), called="name" in settings)
     except (AttributeError, KeyError, TypeError):
         raise SettingError(f"{base}: the specification is not settings by name") from None
     (point,) = resolve(kind, join(base, wanted), dataset).points
@@ -25,10 +25,10 @@ def respecify(kind: str, base: str, stated: Mapping[str, Any], dataset: str = ""
     return point
 
 
-def complete(kind: str, base: str, stated: Mapping[str, Any]) -> dict[str, Any]:
+def complete(kind: str, base: str, resolved: Mapping[str, Any]) -> dict[str, Any]:
     """A resolved specification with the settings that it lacks, as they were added since: at the values that declare
     the behavior of then (``before``, else the default)."""
-    completed = dict(stated)
+    completed = dict(resolved)
     for key, setting in read_declarations(kind, base)["SETTINGS"].items():
         if key not in completed:
             if setting.before is None:
@@ -40,16 +40,16 @@ def complete(kind: str, base: str, stated: Mapping[str, Any]) -> dict[str, Any]:
     return completed
 
 
-def overrides(stated: Mapping[str, Any], called: bool = False) -> dict[str, str]:
+def overrides(resolved: Mapping[str, Any], called: bool = False) -> dict[str, str]:
     """Every setting that a resolved specification states, as a name spells it; components by their dots. ``called``:
     ``name`` is one."""
-    found: dict[str, str] = {}
-    for key, value in stated.items():
+    texts: dict[str, str] = {}
+    for key, value in resolved.items():
         if isinstance(value, Mapping):
-            found[key] = value["name"]
-            if key == "groups" and "stage1" in stated:  # inferred from the stage 1 beside them
-                value = {inner: each for inner, each in value.items() if inner != "stage1"}
-            found |= {f"{key}.{inner}": text for inner, text in overrides(value).items()}
+            texts[key] = value["name"]
+            if key == "groups" and "stage1" in resolved:  # inferred from the stage 1 beside them
+                value = {inner: setting for inner, setting in value.items() if inner != "stage1"}
+            texts |= {f"{key}.{inner}": text for inner, text in overrides(value).items()}
         elif key != "name" or called:
-            found[key] = spell(value)
-    return found
+            texts[key] = spell(value)
+    return texts

@@ -163,8 +163,8 @@ def without(settings: Mapping[str, Setting], *names: str) -> dict[str, Setting]:
     return {key: setting for key, setting in settings.items() if key not in names}
 
 
-def for_each(methods: str | Mapping[str, Mapping[str, Any]], **stated: Any) -> dict[str, dict[str, Any]]:
+def for_each(methods: str | Mapping[str, Mapping[str, Any]], **shared: Any) -> dict[str, dict[str, Any]]:
     """What a data set's file states for several methods alike, named with blanks between them. Of some it may state
     more; what is said of all counts."""
-    own = {methods: {}} if isinstance(methods, str) else methods
-    return {method: {**more, **stated} for names, more in own.items() for method in names.split()}
+    by_methods = {methods: {}} if isinstance(methods, str) else methods
+    return {method: {**more, **shared} for names, more in by_methods.items() for method in names.split()}

@@ -32,7 +32,7 @@ class Spec:
     def reads_true_attribute(self) -> bool:
         """Whether it, or an inference that it reads, sees the true attribute of training samples."""
         declared = read_declarations(self.kind, self.base_name).get("READS_TRUE_GROUPS", False)
-        return bool(declared) or any(each.reads_true_attribute for each in self.components.values())
+        return bool(declared) or any(component.reads_true_attribute for component in self.components.values())
 
     def seed(self, seed: int) -> int:
         """The seed of a run: ``seed``, or 0 where nothing is drawn (``SEEDLESS``)."""
@@ -83,12 +83,16 @@ class Sweep:
         """The sweeps of a component (``groups``, ``stage1``) that this sweep reads: one for each of its names and of
         its stage 1."""
         alike: dict[tuple[str, str], dict[str, Spec]] = {}
-        for own in (p.components[key] for p in self.points if key in p.components):
-            alike.setdefault((own.base_name, own.settings.get("stage1", "")), {})[own.name] = own
+        for component in (p.components[key] for p in self.points if key in p.components):
+            alike.setdefault((component.base_name, component.settings.get("stage1", "")), {})[component.name] = (
+                component
+            )
         sweeps = []
         for (base, _), named in alike.items():
             points = list(named.values())
-            changed = {k: list(dict.fromkeys(spell(p.value(k)) for p in points)) for own in points for k in own.changes}
+            changed = {
+                k: list(dict.fromkeys(spell(p.value(k)) for p in points)) for point in points for k in point.changes
+            }
             sweeps.append(Sweep(points[0].kind, base, changed, points))
         return sweeps
 

@@ -70,7 +70,7 @@ def _list_nodes(root: yaml.Node) -> Iterator[yaml.Node]:
             seen.add(id(node))
             yield node
             parts = [] if isinstance(node, yaml.ScalarNode) else node.value
-            queue += [each for part in parts for each in (part if isinstance(part, tuple) else (part,))]
+            queue += [node for part in parts for node in (part if isinstance(part, tuple) else (part,))]
 
 
 def _refuse_repeated_keys(node: yaml.MappingNode) -> None:

@@ -28,7 +28,7 @@ def read_abouts(folder: Path) -> dict[str, About]:
         return {}
     about = read_json(file)
     runs = about["runs"] if "runs" in about else {run.key: {} for run in locate_result(folder).runs()}
-    return {key: select_machine(about) | own for key, own in runs.items()}
+    return {key: select_machine(about) | run_about for key, run_about in runs.items()}
 
 
 def read_upstream(result: ResultPath, run: Run) -> dict[str, About]:
@@ -45,7 +45,7 @@ def list_upstream(result: ResultPath, run: Run) -> Iterator[tuple[str, Path, str
     """(stage, folder, key) of each run of an earlier stage that a run reads, or that one of these reads."""
     for component in PARTS:
         for earlier in result.upstream(component) if component in run.spec.components else ():
-            for own in earlier.runs():
-                if own.key == run.find_upstream_key(component):
-                    yield component, earlier.folder, own.key
-                    yield from list_upstream(earlier, own)
+            for earlier_run in earlier.runs():
+                if earlier_run.key == run.find_upstream_key(component):
+                    yield component, earlier.folder, earlier_run.key
+                    yield from list_upstream(earlier, earlier_run)

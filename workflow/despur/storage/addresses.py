@@ -32,8 +32,8 @@ def note_address(root: Path, address: str, result: str) -> None:
 
 def describe_address(address: str, root: Path) -> str:
     """When an address was last tried here, and with what result; what users report of it."""
-    known = load_record(root, ADDRESSES).get(address)
-    tried = f"tried {known['tried']}: {known['result']}" if known else "never tried"
+    record = load_record(root, ADDRESSES).get(address)
+    tried = f"tried {record['tried']}: {record['result']}" if record else "never tried"
     return "; ".join(filter(None, [tried, REPORTED.get(urlsplit(address).hostname or "", "")]))
 
 

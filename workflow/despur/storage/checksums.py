@@ -35,8 +35,8 @@ def refuse_changed(path: Path) -> None:
     about = path.parent / ABOUT
     if path.name == ABOUT:
         said = json.loads(path.read_text())
-        own = said.pop(OWN, None) if isinstance(said, dict) else None
-        if own is not None and own != seal(said)[OWN]:
+        checksum = said.pop(OWN, None) if isinstance(said, dict) else None
+        if checksum is not None and checksum != seal(said)[OWN]:
             raise ValueError(OTHER)
     elif about.exists():
         compare(path, _read_kept(about, about.stat().st_mtime_ns))

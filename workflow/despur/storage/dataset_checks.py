@@ -14,7 +14,7 @@ from despur.storage import raw_files
 from despur.storage.store import HELD_OUT, MISSING, Dataset, InputError, Lazy
 
 ORIGIN = {"source": "SOURCE", "licence": "LICENSE"}  # of about: declared in the data set's file
-COLUMNS = ("split", "y", "a", "original")
+TABLE_COLUMNS = ("split", "y", "a", "original")
 ABOUT = ("classes", "attribute", "attributes", "select", "headline")
 MAY_LACK = {"y": ("unlabelled",), "a": ("train", "unlabelled")}  # splits in which a label may be missing (-1)
 ROWS = 10_000  # inputs looked at at once: they may lie on disk
@@ -61,7 +61,7 @@ def _check_arrays_and_table(dataset: Dataset) -> Iterator[str]:
                 f"{name} are {type(value).__name__}; they must be a numpy array (or, of many images, a store.Lazy): "
                 "np.asarray makes one"
             )
-    if missing := [name for name in COLUMNS if name not in dataset.table]:
+    if missing := [name for name in TABLE_COLUMNS if name not in dataset.table]:
         yield (
             f"the table has no column {', '.join(missing)}: it needs split, y, a, and original (np.arange(N): each "
             "sample its own)"
@@ -77,7 +77,7 @@ def _check_arrays_and_table(dataset: Dataset) -> Iterator[str]:
 def _check_rows(dataset: Dataset) -> Iterator[str]:
     if len(dataset.inputs) != len(dataset.table):
         yield f"{len(dataset.inputs)} inputs, but {len(dataset.table)} labels: the table has one row for each input"
-    for column in COLUMNS:
+    for column in TABLE_COLUMNS:
         if (unknown := dataset.table[column].isna()).any():
             yield f"{column} of sample {int(unknown.argmax())} is missing: say what it is, or leave the sample out"
     for column in ("split", "original"):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from despur.specs.declarations import PACKAGE, find_component, list_files, list_measures, parse_file, revision
-from despur.specs.extensions import KINDS, list_extensions
+from despur.specs.extensions import EXTENSIBLE, list_extensions
 from despur.specs.paths import ResultPath, parse_seeds
 from despur.specs.spec import Spec
 from despur.specs.stages import PARTS, STAGES, Stage
@@ -46,8 +46,8 @@ def _imports(tree: ast.AST) -> frozenset[str]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    own = (name.partition(".")[2] for name in names if name.startswith("despur."))  # despur/__init__.py is left out
-    return frozenset(name.replace(".", "/") for name in own)
+    modules = (name.partition(".")[2] for name in names if name.startswith("despur."))  # despur/__init__.py is left out
+    return frozenset(name.replace(".", "/") for name in modules)
 
 
 def _declares(node: ast.stmt, *names: str) -> bool:
@@ -74,7 +74,7 @@ def _strip(tree: ast.Module, is_component: bool) -> ast.Module:
 def parse(path: Path, text: str) -> tuple[str, frozenset[str]]:
     """Digest of a file of code with this text, and the modules that it may import. Processes that are forked know it
     of files that were not edited."""
-    tree, is_component = ast.parse(text), path.parent.name in KINDS
+    tree, is_component = ast.parse(text), path.parent.name in EXTENSIBLE
     stripped = ast.unparse(_strip(tree, is_component))
     return hashlib.sha256(stripped.encode()).hexdigest(), _imports(tree)
 
@@ -137,8 +137,8 @@ def declarations_digest() -> str:
 
 def _components(spec: Spec, without: tuple[str, ...] = PARTS) -> set[Path]:
     """Files of a specification and of what it is built from, except what an earlier stage runs."""
-    own = {find_component(spec.kind, spec.base_name)}
-    return own.union(*(_components(part, without) for key, part in spec.components.items() if key not in without))
+    files = {find_component(spec.kind, spec.base_name)}
+    return files.union(*(_components(part, without) for key, part in spec.components.items() if key not in without))
 
 
 def _entry(stage: Stage) -> Path:
@@ -186,5 +186,5 @@ def revisions(result: ResultPath) -> dict[str, int]:
     stages = {result.stage} if adds_to_runs else {"data", *PARTS, result.stage}
     points = [] if adds_to_runs else [*result.datasets.points, *(result.sweep.points if result.name else [])]
     files = {_entry(STAGES[stage]) for stage in stages}.union(*(_components(point, without=()) for point in points))
-    found = {_name(file).partition("/")[2].removesuffix(".py"): revision(file) for file in _closure(files)}
-    return {name: number for name, number in sorted(found.items()) if number > 1}
+    numbers = {_name(file).partition("/")[2].removesuffix(".py"): revision(file) for file in _closure(files)}
+    return {name: number for name, number in sorted(numbers.items()) if number > 1}

@@ -71,11 +71,11 @@ def fetch_file(download: Download, root: Path, report: Report) -> str:
 
     checksum = download.checksum or load_record(root).get(download.url, "")
     path = try_addresses(download, checksum, root, report)
-    found = checksum or f"sha256:{pooch.file_hash(path)}"
+    checksum = checksum or f"sha256:{pooch.file_hash(path)}"
     place_file(download, path, root)
     if not download.checksum:
-        write_json(root / RECORD, {**load_record(root), download.url: found})
-    return found
+        write_json(root / RECORD, {**load_record(root), download.url: checksum})
+    return checksum
 
 
 def try_addresses(download: Download, checksum: str, root: Path, report: Report) -> Path:

@@ -43,14 +43,14 @@ def load_metrics(*patterns: str | Path) -> "pd.DataFrame":
 
 def find_runs(patterns: Iterable[str | Path]) -> list[Path]:
     """The folders of finished runs that patterns match, each once. Raises SettingError where a pattern matches none."""
-    found: list[Path] = []
+    finished_folders: list[Path] = []
     for pattern in patterns:
         folders = [locate_result(path).folder for path in sorted(glob(str(pattern)))]  # noqa: PTH207, absolute, too
         finished = [folder for folder in folders if (folder / "metrics.csv").exists()]
         if not finished:
             raise SettingError(f"{pattern}: no finished run; they are folders results/runs/DATASET/METHOD/SEEDS")
-        found += finished
-    return list(dict.fromkeys(found))
+        finished_folders += finished
+    return list(dict.fromkeys(finished_folders))
 
 
 def read_metrics(file: Path) -> "pd.DataFrame":
@@ -103,4 +103,4 @@ def rows_of(table: "pd.DataFrame", run: Run) -> "pd.DataFrame":
 def means_the_same(result: ResultPath, about: Mapping[str, Any]) -> bool:
     """Whether the name of a folder stands for the settings that it was made with, as its about.json says."""
     named = {"dataset": result.datasets.points, "points": result.sweep.points}
-    return all(about["specification"][key] == [point.resolved() for point in own] for key, own in named.items())
+    return all(about["specification"][key] == [point.resolved() for point in points] for key, points in named.items())

@@ -19,8 +19,8 @@ TOKENIZER = ("config.json", "tokenizer_config.json", "tokenizer.json")  # what t
 
 def split_commit(model: str) -> tuple[str, str]:
     """The name of a model, and the commit that it ends with, if it does."""
-    found = re.fullmatch(r"(.+)--([0-9a-f]{40})", model)
-    return (found[1], found[2]) if found else (model, "")
+    match = re.fullmatch(r"(.+)--([0-9a-f]{40})", model)
+    return (match[1], match[2]) if match else (model, "")
 
 
 def address(model: str) -> str:
@@ -46,9 +46,9 @@ def find_hub_file(names: Sequence[str], model: str) -> Path:
 def is_downloaded(encoder: Spec) -> bool:
     """Whether missing weights of an encoder come by themselves: DOWNLOADED of its file is true, or the pattern of a
     setting that it has (``model=*--[0-9a-f]``)."""
-    stated = read_declarations("encoders", encoder.base_name).get("DOWNLOADED", False)
+    declared = read_declarations("encoders", encoder.base_name).get("DOWNLOADED", False)
     chosen = (f"{key}={spell(value)}" for key, value in encoder.settings.items())
-    return stated is True or any(fnmatchcase(text, str(stated)) for text in chosen)
+    return declared is True or any(fnmatchcase(text, str(declared)) for text in chosen)
 
 
 def load_hub_tokenizer(model: str) -> Any:

@@ -15,11 +15,11 @@ from despur.storage.pretrained import weights_root
 
 def identify_raw(result: ResultPath) -> dict[str, dict[str, str]]:
     """What identifies the raw files of each point of a data set."""
-    made, root, found = read_about(result), data_root(), {}
+    made, root, identified = read_about(result), data_root(), {}
     for point in result.datasets.points:
         gone = select_gone(made.get(point.name, {}).get("raw", {}), root)
-        found[point.name] = gone | raw_files.identify_files(point, root)
-    return {name: files for name, files in found.items() if files}
+        identified[point.name] = gone | raw_files.identify_files(point, root)
+    return {name: files for name, files in identified.items() if files}
 
 
 def identify_weights(result: ResultPath, points: Iterable[Spec]) -> dict[str, str]:
@@ -42,4 +42,4 @@ def read_about(result: ResultPath) -> dict[str, Any]:
 
 def select_gone(made: Mapping[str, str], root: Path) -> dict[str, str]:
     """The files that a result was made from, and that are not there any more."""
-    return {file: known for file, known in made.items() if not (root / file).exists()}
+    return {file: identity for file, identity in made.items() if not (root / file).exists()}

@@ -36,7 +36,9 @@ GPU_GONE = (
 
 def list_versions() -> dict[str, str]:
     """Versions of Python and of those of PACKAGES that are installed."""
-    versions = {name: each.version for name in PACKAGES for each in importlib.metadata.distributions(name=name)}
+    versions = {
+        name: distribution.version for name in PACKAGES for distribution in importlib.metadata.distributions(name=name)
+    }
     return {"python": platform.python_version(), **versions}
 
 
@@ -61,7 +63,7 @@ def gpu_memory_mb() -> dict[str, float]:
     return {"gpu_memory_mb": round(torch.cuda.max_memory_allocated() / 2**20, 1)}
 
 
-def write_about(result: ResultPath, started: float, **facts: Any) -> None:
+def write_about(result: ResultPath, started: float, **more: Any) -> None:
     """``about.json`` of a result folder: what made every number in it."""
     about = checksums.seal(
         {
@@ -76,7 +78,7 @@ def write_about(result: ResultPath, started: float, **facts: Any) -> None:
             "peak_memory_mb": peak_memory_mb(),
             **gpu_memory_mb(),
             checksums.KEY: checksums.list_checksums(result.folder, WRITTEN),
-            **facts,
+            **more,
         }
     )
     write_json(result.folder / checksums.ABOUT, about)

@@ -29,12 +29,14 @@ LARGE = 100e6  # bytes: a larger file is known by its size and time, not read
 
 def list_patterns(point: Spec) -> tuple[str, ...]:
     """The patterns of all raw files that a data set needs, or of all weights that an encoder needs."""
-    stated, name = read_declarations(point.kind, point.base_name), DECLARED[point.kind]
+    declarations, name = read_declarations(point.kind, point.base_name), DECLARED[point.kind]
     more = (
-        next((files for key, files in stated.get(f"{name}_WITH", {}).items() if fnmatchcase(chosen, key)), ())
+        next((files for key, files in declarations.get(f"{name}_WITH", {}).items() if fnmatchcase(chosen, key)), ())
         for chosen in (f"{key}={spell(value)}" for key, value in point.settings.items())
     )
-    return tuple(pattern.format(**point.settings) for patterns in (stated.get(name, ()), *more) for pattern in patterns)
+    return tuple(
+        pattern.format(**point.settings) for patterns in (declarations.get(name, ()), *more) for pattern in patterns
+    )
 
 
 def is_bundled(points: Iterable[Spec]) -> bool:
@@ -62,8 +64,8 @@ def lacks_class_embeddings(point: Spec, root: Path) -> bool:
 
 def find_files(pattern: str, root: Path) -> list[Path]:
     """What the first of a pattern's alternatives that something matches stands for; nothing, if none does."""
-    found = (sorted(root.glob(each.strip())) for each in pattern.split("|"))
-    return next(filter(None, found), [])
+    matches = (sorted(root.glob(alternative.strip())) for alternative in pattern.split("|"))
+    return next(filter(None, matches), [])
 
 
 def list_files(patterns: Iterable[str], root: Path) -> list[Path]:
@@ -79,9 +81,15 @@ def identify_files(point: Spec, root: Path) -> dict[str, str]:
     set is made from."""
     read = () if point.source or is_downloaded(point.base_name) else list_patterns(point)
     states = [(file, file.stat()) for file in list_files(read, root)]
-    files = {str(file.relative_to(root)): identify_file(file, own.st_size, own.st_mtime_ns) for file, own in states}
-    last = {each: root / each.split("|")[-1].strip().removesuffix(WATCHED) for each in read if each.endswith(WATCHED)}
-    watched = [folder for each, folder in last.items() if find_files(each, root)[:1] == [folder]]
+    files = {
+        str(file.relative_to(root)): identify_file(file, state.st_size, state.st_mtime_ns) for file, state in states
+    }
+    last = {
+        pattern: root / pattern.split("|")[-1].strip().removesuffix(WATCHED)
+        for pattern in read
+        if pattern.endswith(WATCHED)
+    }
+    watched = [folder for pattern, folder in last.items() if find_files(pattern, root)[:1] == [folder]]
     return files | {str(folder.relative_to(root)): identify_folder(folder) for folder in watched}
 
 

@@ -194,5 +194,5 @@ def load_dataset(folder: Path, point: str) -> Dataset:
     with reading(folder / "groups.npz") as file, np.load(file) as arrays:
         groups, of_classes = arrays["groups"][rows], arrays.get(f"class_embeddings/{point}")
     inputs, masks = (map_array(folder / f"{name}.npy") for name in ("inputs", "masks"))
-    own = table.iloc[rows].drop(columns="point").reset_index(drop=True)
-    return Dataset(inputs[rows], own, about, groups, masks[rows] if len(masks) else None, of_classes)
+    samples = table.iloc[rows].drop(columns="point").reset_index(drop=True)
+    return Dataset(inputs[rows], samples, about, groups, masks[rows] if len(masks) else None, of_classes)

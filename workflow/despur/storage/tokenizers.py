@@ -79,8 +79,8 @@ def tokenize(texts: list[str], length: int, vocabulary: str = "bert", seconds: l
         pairs = None if seconds is None else seconds[rows]
         numbers = tokenizer(texts[rows], pairs, truncation=True, max_length=length)["input_ids"]
         tokens = np.full((len(numbers), length), padding, np.int32)
-        for row, own in zip(tokens, numbers, strict=True):
-            row[: len(own)] = own
+        for row, text_tokens in zip(tokens, numbers, strict=True):
+            row[: len(text_tokens)] = text_tokens
         return tokens
 
     return Lazy((len(texts), length), np.int32, make)

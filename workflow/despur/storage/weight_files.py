@@ -30,8 +30,8 @@ def list_encoders(points: Iterable[Spec], without: tuple[str, ...] = PARTS) -> I
 def list_missing(encoder: Spec) -> list[str]:
     """The weights that an encoder lacks, as paths: of alternatives, the last, which is the one that is downloaded."""
     patterns = raw_files.list_patterns(encoder)
-    missing = [each for each in patterns if not raw_files.find_files(each, weights_root())]
-    return [str(weights_root() / each.split("|")[-1].strip()) for each in missing]
+    missing = [pattern for pattern in patterns if not raw_files.find_files(pattern, weights_root())]
+    return [str(weights_root() / pattern.split("|")[-1].strip()) for pattern in missing]
 
 
 def identify_weights(encoders: Iterable[Spec]) -> dict[str, str]:
@@ -39,8 +39,8 @@ def identify_weights(encoders: Iterable[Spec]) -> dict[str, str]:
     are as they were downloaded or published, so that nothing changes when a missing one comes."""
     weights = {}
     for encoder in encoders:
-        stated = read_declarations("encoders", encoder.base_name).get("DOWNLOADS", ())
-        published = {each.get("checksum", "").removeprefix("sha256:") for each in stated}
+        downloads = read_declarations("encoders", encoder.base_name).get("DOWNLOADS", ())
+        published = {download.get("checksum", "").removeprefix("sha256:") for download in downloads}
         for file in raw_files.list_files(raw_files.list_patterns(encoder), weights_root()):
             note = read_note(file)
             if note["sha256"] not in published | {note.get("downloaded")}:
