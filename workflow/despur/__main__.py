@@ -47,7 +47,7 @@ def build_parser() -> argparse.ArgumentParser:
         for option, keywords in options.items():
             kind = keywords.get("completes")
             argument = command.add_argument(
-                option, **{key: each for key, each in keywords.items() if key != "completes"}
+                option, **{key: keyword for key, keyword in keywords.items() if key != "completes"}
             )
             if kind:
                 argument.completer = partial(complete_name, kind)  # type: ignore[attr-defined]

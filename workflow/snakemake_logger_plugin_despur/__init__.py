@@ -34,9 +34,9 @@ class LogHandler(LogHandlerBase):
     has_filter, has_formatter = True, True  # so that Snakemake adds none of its own
 
     def __post_init__(self) -> None:
-        own = self.common_settings
-        if own.dryrun or own.verbose or own.printshellcmds or own.debug_dag or own.quiet:
-            self.handler: logging.Handler | None = make_default_handler(own)
+        settings = self.common_settings
+        if settings.dryrun or settings.verbose or settings.printshellcmds or settings.debug_dag or settings.quiet:
+            self.handler: logging.Handler | None = make_default_handler(settings)
             return
         self.handler, self.state = None, RunState(time.monotonic)
         self.view = LiveView(self.state) if has_terminal() else PlainView(self.state)

@@ -23,9 +23,9 @@ def explain_error(text: str, words: Sequence[str]) -> str:
     if any(sign in text for sign in SIGNS):
         for file in [*list_files(words), "config.yaml"]:
             try:
-                own = load_file(Path(file))
+                content = load_file(Path(file))
                 with within(file):
-                    refuse_oversized(own)
+                    refuse_oversized(content)
             except SettingError as error:
                 return f"Error: {error}"
     return text
@@ -36,4 +36,4 @@ def list_files(words: Sequence[str]) -> Iterator[str]:
     for at, word in enumerate(words):
         option, equals, file = word.partition("=")
         if option in OPTIONS:
-            yield from [file] if equals else takewhile(lambda each: not each.startswith("-"), words[at + 1 :])
+            yield from [file] if equals else takewhile(lambda word: not word.startswith("-"), words[at + 1 :])

@@ -141,7 +141,7 @@ class RunState:
             mean = self.estimate_seconds(stage)
             if mean is None and (left or elapsed):
                 return None
-            work += left * (mean or 0) + sum(max(0.0, (mean or 0) - each) for each in elapsed)
+            work += left * (mean or 0) + sum(max(0.0, (mean or 0) - seconds) for seconds in elapsed)
         busy = sum(job.seconds for job in self.finished) + sum(now - job.started for job in list(self.running.values()))
         return work / max(1.0, busy / max(now - self.began, 1e-9))
 

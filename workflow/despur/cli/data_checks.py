@@ -37,7 +37,8 @@ def count_groups(dataset: Dataset) -> dict[str, dict[str, int]]:
     assert dataset.groups is not None
     sizes = {split: dataset.groups[dataset.rows(split)].sum(axis=0) for split in dataset.splits}
     return {
-        name: {split: int(own[i]) for split, own in sizes.items()} for i, name in enumerate(dataset.about["groups"])
+        name: {split: int(group_sizes[i]) for split, group_sizes in sizes.items()}
+        for i, name in enumerate(dataset.about["groups"])
     }
 
 
@@ -50,11 +51,11 @@ def list_group_sizes(groups: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         yield f"  {name:<{width}}" + "".join(f"{sizes[split]:>12,}" for split in splits)
 
 
-def compare_size(name: str, published: float, found: int) -> Iterator[str]:
+def compare_size(name: str, published: float, size: int) -> Iterator[str]:
     """Of a rounded number (a float), half a thousand and 2 % are tolerated: releases differ."""
     tolerated = max(500.0, 0.02 * published) if isinstance(published, float) else 0
-    if abs(found - published) > tolerated:
-        yield f"{name} has {found:,} samples, published are {published:,.0f}"
+    if abs(size - published) > tolerated:
+        yield f"{name} has {size:,} samples, published are {published:,.0f}"
 
 
 def read_inputs(dataset: Dataset) -> Array:
@@ -78,8 +79,8 @@ def list_gaps(dataset: Dataset) -> Iterator[str]:
         ("a", "attributes", dataset.about["attribute"]),
     ):
         everywhere = np.setdiff1d(labels[column], [MISSING])
-        for split, own in labels.groupby("split", sort=False)[column]:
-            if lacking := name_values(dataset.about[key], np.setdiff1d(everywhere, own)):
+        for split, present in labels.groupby("split", sort=False)[column]:
+            if lacking := name_values(dataset.about[key], np.setdiff1d(everywhere, present)):
                 yield f"the split {split} has no sample of {what} {lacking}"
 
 
@@ -115,8 +116,8 @@ def list_encoders_to_name(dataset: Dataset, name: str) -> Iterator[str]:
     """Which encoder fits images or texts, where methods take one for vectors by default. ``name``: of the data set,
     without settings."""
     default = resolve("methods", "erm", name).points[0].components["encoder"].base_name
-    known = {"": "bigru", "bert": "bert", "gpt2": "language_model", "roberta": "language_model"}
-    of_texts = known.get(dataset.about.get("vocabulary", ""), "hf")
+    encoders = {"": "bigru", "bert": "bert", "gpt2": "language_model", "roberta": "language_model"}
+    of_texts = encoders.get(dataset.about.get("vocabulary", ""), "hf")
     fitting = {"image": "convnet", "tokens": of_texts}.get(dataset.about.get("input", ""))
     if default == "mlp" and fitting:
         yield (

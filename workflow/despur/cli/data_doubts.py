@@ -28,9 +28,9 @@ def list_empty_groups(dataset: Dataset) -> Iterator[str]:
     everywhere = groups.any(axis=0)
     for split in ("train", dataset.about["select"], *tested):
         rows = dataset.rows(split)
-        own = groups[rows].any(axis=0).reshape(-1, len(names))
-        expected = np.outer(own.any(axis=1), own.any(axis=0))
-        lacking = np.argwhere(expected & ~own & everywhere.reshape(own.shape))
+        present = groups[rows].any(axis=0).reshape(-1, len(names))
+        expected = np.outer(present.any(axis=1), present.any(axis=0))
+        lacking = np.argwhere(expected & ~present & everywhere.reshape(present.shape))
         if len(lacking) and len(dataset.rows_with_attribute(split)) == len(rows):
             shown = "; ".join(f"{dataset.about['classes'][y]}, {names[a]}" for y, a in lacking[:5])
             more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
@@ -42,11 +42,11 @@ def list_duplicates(dataset: Dataset, keys: Array) -> Iterator[str]:
     for :func:`list_doubts`."""
     train = keys[dataset.rows("train")]
     for split in dataset.splits:
-        own = keys[dataset.rows(split)]
-        if repeated := len(own) - len(np.unique(own)):
-            yield f"{repeated:,} of {len(own):,} samples of the split {split} have the inputs of another one of it"
-        if split != "train" and (seen := int(np.isin(own, train).sum())):
-            yield f"{seen:,} of {len(own):,} samples of the split {split} have the inputs of a training sample"
+        here = keys[dataset.rows(split)]
+        if repeated := len(here) - len(np.unique(here)):
+            yield f"{repeated:,} of {len(here):,} samples of the split {split} have the inputs of another one of it"
+        if split != "train" and (seen := int(np.isin(here, train).sum())):
+            yield f"{seen:,} of {len(here):,} samples of the split {split} have the inputs of a training sample"
 
 
 def list_labels_among_features(dataset: Dataset, inputs: Array) -> Iterator[str]:

@@ -79,17 +79,17 @@ def list_changes(
 
 def list_settings(points: Iterable[dict[str, Any]]) -> dict[str, str]:
     """Settings of all points, components by their dots; several values of one: ``0.5 ~ 0.9``."""
-    found: dict[str, dict[str, None]] = {}
+    values_by_key: dict[str, dict[str, None]] = {}
     for point in points:
         for key, value in flatten(point).items():
-            found.setdefault(key, {})[spell(value)] = None
-    return {key: " ~ ".join(values) for key, values in found.items()}
+            values_by_key.setdefault(key, {})[spell(value)] = None
+    return {key: " ~ ".join(values) for key, values in values_by_key.items()}
 
 
 def flatten(value: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """``{"a": {"b": 1}}`` -> ``{"a.b": 1}``."""
     parts = (
-        flatten(each, f"{prefix}{key}.") if isinstance(each, dict) else {f"{prefix}{key}": each}
-        for key, each in value.items()
+        flatten(item, f"{prefix}{key}.") if isinstance(item, dict) else {f"{prefix}{key}": item}
+        for key, item in value.items()
     )
-    return {key: each for part in parts for key, each in part.items()}
+    return {key: item for part in parts for key, item in part.items()}

@@ -29,7 +29,9 @@ def explain(path: str, defaults: bool = False) -> Iterator[str]:
     state = "made" if (result.folder / "about.json").exists() else "not made yet"
     yield f"{folder}: {STAGES[result.stage].result} ({state})"
     if inputs := list_input_folders(result):
-        yield "reads    " + ", ".join(str(Path("results") / each.folder.relative_to(each.root)) for each in inputs)
+        yield "reads    " + ", ".join(
+            str(Path("results") / earlier.folder.relative_to(earlier.root)) for earlier in inputs
+        )
     for i, line in enumerate(list_users(folder) or ["no table or figure of a configuration"]):
         yield f"{'' if i else 'shown by':8} {line}"
     yield from settings
@@ -71,8 +73,8 @@ class SettingOrigins:
 
     def load_stated(self, spec: Spec) -> dict[str, Any]:
         """What the data set's file states for a component."""
-        own = paper_hyperparameters(self.dataset, spec.base_name, self.stage) if self.dataset else {}
-        return {**self.stated_above, **own}
+        dataset_settings = paper_hyperparameters(self.dataset, spec.base_name, self.stage) if self.dataset else {}
+        return {**self.stated_above, **dataset_settings}
 
     def describe(self, key: str, spec: Spec, default: str) -> str:
         """Where the value of a setting comes from; ``default``: the source of its default."""
@@ -84,8 +86,8 @@ class SettingOrigins:
 
     def select_component(self, key: str, spec: Spec) -> "SettingOrigins":
         """The sources of a component's component."""
-        stated = select_below(self.load_stated(spec), key)
-        return SettingOrigins(select_below(self.overrides, key), self.dataset, key, stated)
+        below = select_below(self.load_stated(spec), key)
+        return SettingOrigins(select_below(self.overrides, key), self.dataset, key, below)
 
 
 def select_below(items: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -115,7 +117,7 @@ def list_settings(points: list[Spec], origins: SettingOrigins, defaults: bool, p
         yield f"  and {left_out} at their defaults: --all lists them"
     for key, component in first.components.items():
         alike = [point.components[key] for point in points]
-        alike = [each for each in alike if each.base_name == component.base_name]
+        alike = [other for other in alike if other.base_name == component.base_name]
         yield from list_settings(alike, origins.select_component(key, first), defaults, f"{prefix}{key}.")
 
 
@@ -132,15 +134,15 @@ def explain_artifact(path: Path) -> Iterator[str]:
             yield f"\n{file}: {artifact_files.list_outputs(config, paper, artifact)[0]}"
             if changed := config.get("artifacts", {}).get(paper, {}).get(artifact):
                 yield f"  this configuration sets {changed}"
-            for own in experiments.list_artifact_runs(config, paper, artifact):
-                instead = f" instead of {own.paper_dataset}" if own.substitute else ""
-                text = f"  {own.paper_method} on {own.dataset}{instead}: {', '.join(own.folders)}"
+            for run in experiments.list_artifact_runs(config, paper, artifact):
+                instead = f" instead of {run.paper_dataset}" if run.substitute else ""
+                text = f"  {run.paper_method} on {run.dataset}{instead}: {', '.join(run.folders)}"
                 yield Row(
                     text,
                     "runs",
                     configuration=str(file),
-                    paper_method=own.paper_method,
-                    paper_dataset=own.paper_dataset,
-                    used_dataset=own.dataset,
-                    folders=own.folders,
+                    paper_method=run.paper_method,
+                    paper_dataset=run.paper_dataset,
+                    used_dataset=run.dataset,
+                    folders=run.folders,
                 )

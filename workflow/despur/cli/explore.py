@@ -126,10 +126,10 @@ def draw_points(points: "pd.DataFrame") -> dict[str, Any]:
         .transform_filter(INTERVALS)
         .mark_circle(size=45, opacity=0.6, color="#1f5fae")
     )
-    each = seeds.encode(
+    dots = seeds.encode(
         alt.X("value:Q").scale(zero=False), rows, tooltip=["method:N", "seed:O", alt.Tooltip("value:Q", format=".4g")]
     )
-    layers = alt.layer(interval, each, mean).properties(
+    layers = alt.layer(interval, dots, mean).properties(
         width="container", height=alt.Step(22), autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
     )
     return layers.add_params(*chosen, alt.param("methods", value=[])).to_dict()
@@ -154,8 +154,8 @@ def draw_curves(curves: "pd.DataFrame") -> dict[str, Any]:
 def list_choices(table: "pd.DataFrame", column: str) -> dict[str, dict[str, list[str]]]:
     """By data set and metric (or curve): the methods that have it."""
     choices: dict[str, dict[str, list[str]]] = {}
-    for (dataset, name), own in table.groupby(["dataset", column]):
-        choices.setdefault(str(dataset), {})[str(name)] = sorted(own["method"].unique())
+    for (dataset, name), rows in table.groupby(["dataset", column]):
+        choices.setdefault(str(dataset), {})[str(name)] = sorted(rows["method"].unique())
     return choices
 
 

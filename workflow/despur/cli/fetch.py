@@ -17,7 +17,7 @@ from despur.storage.addresses import ask_address, describe_address, note_address
 from despur.storage.downloads import Download, fetch_file
 from despur.storage.pretrained import weights_root
 
-KINDS = ("datasets", "encoders")  # components that state downloads
+KINDS_WITH_DOWNLOADS = ("datasets", "encoders")  # components that state downloads
 
 
 def fetch(
@@ -32,8 +32,8 @@ def fetch(
     names = [name] if name else list_missing(Path(str(configfile)))
     if not names:
         yield "all raw files are here"
-    for each in names:
-        yield from fetch_component(str(each), yes)
+    for component in names:
+        yield from fetch_component(str(component), yes)
 
 
 def list_missing(configfile: Path) -> list[str]:
@@ -44,7 +44,7 @@ def list_missing(configfile: Path) -> list[str]:
 
 def find_kind(name: str) -> str:
     """``datasets`` or ``encoders``. Raises SettingError for a name of neither."""
-    components = {kind: list_components(kind) for kind in KINDS}
+    components = {kind: list_components(kind) for kind in KINDS_WITH_DOWNLOADS}
     for kind, names in components.items():
         if name in names:
             return kind
@@ -58,9 +58,10 @@ def find_root(kind: str) -> Path:
 
 def list_downloads(kind: str, name: str) -> list[Download]:
     """What the file of a data set or encoder states; the address is its SOURCE where it states no other."""
-    stated = read_declarations(kind, name).get("DOWNLOADS", ())
+    downloads = read_declarations(kind, name).get("DOWNLOADS", ())
     return [
-        Download(**{"url": find_statement(name, "SOURCE") if kind == "datasets" else "", **each}) for each in stated
+        Download(**{"url": find_statement(name, "SOURCE") if kind == "datasets" else "", **download})
+        for download in downloads
     ]
 
 
@@ -69,7 +70,7 @@ def check_addresses(names: Sequence[str]) -> Iterator[str]:
     recorded. Nothing is downloaded."""
     answers: list[str] = []
     every = [(find_kind(name), name) for name in names]
-    every = every or [(kind, name) for kind in KINDS for name in list_components(kind)]
+    every = every or [(kind, name) for kind in KINDS_WITH_DOWNLOADS for name in list_components(kind)]
     for kind, name in every:
         root = find_root(kind)
         for download in list_downloads(kind, name):
@@ -79,7 +80,7 @@ def check_addresses(names: Sequence[str]) -> Iterator[str]:
                 answers.append(result)
                 text = f"{name:<20} {result:<30} {address} (before: {before})"
                 yield Row(text, "addresses", name=name, address=address, result=result, before=before)
-    if answers and all(each.startswith("no answer") for each in answers):
+    if answers and all(answer.startswith("no answer") for answer in answers):
         yield f"none of {len(answers)} addresses answered: is there a network?"
 
 
@@ -93,19 +94,19 @@ def fetch_component(text: str, yes: bool) -> Iterator[str]:
     yield f"{read_docstring(kind, name)}\n"
     if by_hand:
         yield f"by hand: {by_hand}"
-    missing = [each for each in downloads if not each.is_there(root)]
+    missing = [download for download in downloads if not download.is_there(root)]
     if not downloads:
         yield describe_nothing(kind, name, by_hand)
         return
     yield from (
-        describe(each, find_statement(name, "LICENSE") if kind == "datasets" else "not stated", root)
-        for each in missing
+        describe(download, find_statement(name, "LICENSE") if kind == "datasets" else "not stated", root)
+        for download in missing
     )
     if missing:
         confirm(f"download {len(missing)} files into {root.resolve()}?", yes)
-    for each in missing:
-        checksum = fetch_file(each, root, show_progress)
-        yield f"{each.local_name}: {'as published' if each.checksum else 'not published, recorded'}: {checksum}"
+    for download in missing:
+        checksum = fetch_file(download, root, show_progress)
+        yield f"{download.local_name}: {'as published' if download.checksum else 'not published, recorded'}: {checksum}"
     if kind == "datasets" and not by_hand:
         yield from check_dataset(text)
 
@@ -123,7 +124,7 @@ def describe(download: Download, license: str, root: Path) -> Row:
     """Addresses, size, license and checksum of a file, and how certain they are."""
     license = download.license or license
     size = f"{download.size / 1e6:,.1f} MB" if download.size else "size not published"
-    addresses = "\n".join(f"{each}\n  {describe_address(each, root)}" for each in download.addresses)
+    addresses = "\n".join(f"{address}\n  {describe_address(address, root)}" for address in download.addresses)
     text = (
         f"{addresses}\n"
         f"  {size}; license: {license}; checksum: {download.checksum or 'not published'}\n"

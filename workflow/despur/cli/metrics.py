@@ -48,8 +48,8 @@ def find_roles(path: Path, selection: str = "best") -> Roles:
     about: dict[str, str] = next((about for about in abouts.values() if "headline" in about), {})
     names = {"selecting": "select", "headline": "headline", "metric": "selection"}
     roles = Roles(**{field: about[name] for field, name in names.items() if name in about})
-    own = {"metric": selection} if selection.endswith("accuracy") else {}
-    return replace(roles, selection=selection, **own)
+    selecting_metric = {"metric": selection} if selection.endswith("accuracy") else {}
+    return replace(roles, selection=selection, **selecting_metric)
 
 
 def find_criteria(path: Path) -> set[str]:
@@ -113,8 +113,8 @@ def load_metrics(path: Path) -> dict[str, "pd.DataFrame"]:
     chosen = table[(table["selection"] == "best") & of_all]
     named = chosen.assign(metric=(chosen["metric"] + " " + chosen["group"]).str.strip())
     return {
-        point: own.pivot_table("value", "metric", "seed", dropna=False, sort=False).dropna(how="all")
-        for point, own in named.groupby("point", sort=False)
+        point: rows.pivot_table("value", "metric", "seed", dropna=False, sort=False).dropna(how="all")
+        for point, rows in named.groupby("point", sort=False)
     }
 
 

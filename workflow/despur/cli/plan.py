@@ -75,15 +75,16 @@ def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
     sources = find_sources(config["ledger"])
     yield from (f"not used: {fault}" for fault in sources.faults)
     open_runs = list(list_open_runs(config, sources))
-    hours = [sum(resources.estimate_seconds(job, device)[0] for job in each.jobs) / 3600 for each in open_runs]
+    hours = [sum(resources.estimate_seconds(job, device)[0] for job in open_run.jobs) / 3600 for open_run in open_runs]
     yield f"{'runs':>7}{f'{device.upper()} hours':>15}{'numbers':>9}{'per hour':>10}{'claims':>8}  of"
     order = sorted(
         zip(open_runs, hours, strict=True), key=lambda pair: [-len(pair[0].numbers) / pair[1], -len(pair[0].claims)]
     )
-    for each, cost in order:
-        yield format_open(each, cost)
+    for open_run, cost in order:
+        yield format_open(open_run, cost)
     runs, jobs, numbers, claims = (
-        set().union(*(getattr(each, name) for each in open_runs)) for name in ("runs", "jobs", "numbers", "claims")
+        set().union(*(getattr(open_run, name) for open_run in open_runs))
+        for name in ("runs", "jobs", "numbers", "claims")
     )
     total = sum(resources.estimate_seconds(job, device)[0] for job in jobs) / 3600
     yield Row(
@@ -96,20 +97,20 @@ def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
     )
 
 
-def format_open(each: "OpenRuns", hours: float) -> Row:
+def format_open(open_runs: "OpenRuns", hours: float) -> Row:
     """How many runs are open, their hours, how many printed numbers and claims wait for them, and what they are."""
-    run, numbers, claims = each.artifact_run, len(each.numbers), len(each.claims)
+    run, numbers, claims = open_runs.artifact_run, len(open_runs.numbers), len(open_runs.claims)
     return Row(
-        f"{len(each.runs):>7,}{hours:>15,.2f}{numbers:>9,}{numbers / hours:>10,.1f}{claims:>8,}  "
-        f"{run.paper} {', '.join(each.artifacts)}: {Path(run.folders[0]).parent}",
+        f"{len(open_runs.runs):>7,}{hours:>15,.2f}{numbers:>9,}{numbers / hours:>10,.1f}{claims:>8,}  "
+        f"{run.paper} {', '.join(open_runs.artifacts)}: {Path(run.folders[0]).parent}",
         "open",
         paper=run.paper,
-        artifacts=each.artifacts,
+        artifacts=open_runs.artifacts,
         method=run.paper_method,
         paper_dataset=run.paper_dataset,
         dataset=run.dataset,
         folders=run.folders,
-        runs=len(each.runs),
+        runs=len(open_runs.runs),
         hours=hours,
         numbers=numbers,
         claims=claims,
@@ -141,8 +142,8 @@ def list_costs(jobs: Mapping[str, set[ResultPath]], counts: Mapping[str, int], d
         f"{'':<{width}}{'jobs':>8}{'training':>10}{f'{device.upper()} hours':>16}{'other hours':>13}{'GB':>10}"
         f"{'longest (h)':>12}{'memory (GB)':>13}"
     )
-    for name, own in jobs.items():
-        yield format_row(name, own, counts.get(name, 0), device, width)
+    for name, paper_jobs in jobs.items():
+        yield format_row(name, paper_jobs, counts.get(name, 0), device, width)
     extra = sum(count for name, count in counts.items() if name in jobs or name == "all")
     yield format_row("all, shared once", every, extra, device, width)
     training = [result for result in every if resources.estimate_resources(result)["gpu"]]

@@ -19,10 +19,10 @@ def run_method(
     method: str, data: str, settings: Sequence[str], seeds: str, dry_run: bool, options: Sequence[str]
 ) -> Iterator[str]:
     """train and evaluate a method on a data set with Snakemake, then show its metrics"""
-    asked = spell_folders(method, data, settings, seeds)
+    chunks = spell_folders(method, data, settings, seeds)
     require_checkout()
-    folders = [folder for chunk in asked for folder in use_finished(chunk)]
-    for note in (*note_defaults(asked[0], settings), *note_finished(asked, folders)):
+    folders = [folder for chunk in chunks for folder in use_finished(chunk)]
+    for note in (*note_defaults(chunks[0], settings), *note_finished(chunks, folders)):
         print(note, file=sys.stderr)
     make_metrics(folders, [*options, *(["--dry-run"] if dry_run else [])])
     if not dry_run:
@@ -51,9 +51,9 @@ def note_defaults(folder: str, settings: Sequence[str]) -> Iterator[str]:
             yield f"{setting} is the default of {result.sweep.base_name} on {result.dataset}: the path leaves it out"
 
 
-def note_finished(asked: Sequence[str], folders: Sequence[str]) -> Iterator[str]:
+def note_finished(chunks: Sequence[str], folders: Sequence[str]) -> Iterator[str]:
     """Which finished folders are used for some of the seeds."""
-    if used := [folder for folder in folders if folder not in asked and (Path(folder) / "metrics.csv").exists()]:
+    if used := [folder for folder in folders if folder not in chunks and (Path(folder) / "metrics.csv").exists()]:
         yield f"not trained again: {', '.join(used)}"
 
 
@@ -70,11 +70,11 @@ def use_finished(folder: str) -> list[str]:
             finished.append(parse_seeds(name))
             left = [seed for seed in left if seed not in finished[-1]]
     ranges = [
-        [seed for _, seed in own] for _, own in itertools.groupby(enumerate(left), lambda pair: pair[1] - pair[0])
+        [seed for _, seed in group] for _, group in itertools.groupby(enumerate(left), lambda pair: pair[1] - pair[0])
     ]
     return [
-        str(Path(folder).with_name(f"s{own[0]}-{own[-1]}" if len(own) > 1 else f"s{own[0]}"))
-        for own in sorted([*finished, *ranges])
+        str(Path(folder).with_name(f"s{group[0]}-{group[-1]}" if len(group) > 1 else f"s{group[0]}"))
+        for group in sorted([*finished, *ranges])
     ]
 
 
@@ -84,9 +84,9 @@ def spell_folders(method: str, data: str, settings: Sequence[str], seeds: str) -
     if wrong := [setting for setting in settings if "=" not in setting]:
         raise SettingError(f"--set {wrong[0]}: must be key=value, such as --set temperature=0.05")
     resolve("datasets", data)
-    dataset, _, own = data.partition("+")
+    dataset, _, changes = data.partition("+")
     return list_run_folders(
-        change_settings(dataset, own) if own else dataset, "+".join([method, *settings]), read_seeds(seeds)
+        change_settings(dataset, changes) if changes else dataset, "+".join([method, *settings]), read_seeds(seeds)
     )
 
 

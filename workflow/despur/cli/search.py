@@ -50,7 +50,7 @@ def list_ranges(method: str) -> dict[str, SearchRange]:
     """The search ranges of a method's settings that its name does not set. Raises SettingError where it has none."""
     base, overrides = parse(method)
     declared = read_declarations("methods", base)["SETTINGS"]
-    ranges = {key: each.search for key, each in declared.items() if each.search and key not in overrides}
+    ranges = {key: setting.search for key, setting in declared.items() if setting.search and key not in overrides}
     if not ranges:
         raise SettingError(f"{method} declares no search range (search=log_uniform(...) of a setting) that is not set")
     return ranges
@@ -58,15 +58,15 @@ def list_ranges(method: str) -> dict[str, SearchRange]:
 
 def describe_ranges(method: str) -> Iterator[str]:
     """A line for each setting that is searched."""
-    for key, each in list_ranges(method).items():
-        yield f"{key}: {spell(each.low)} to {each.high:.4g}, {each.scale} scale ({each.source})"
+    for key, span in list_ranges(method).items():
+        yield f"{key}: {spell(span.low)} to {span.high:.4g}, {span.scale} scale ({span.source})"
 
 
 def draw_points(method: str, trials: int) -> list[list[str]]:
     """The settings of each trial, as ``key=value``; none of the first, which has the defaults. More trials begin with
     the same ones."""
     ranges = list_ranges(method)
-    drawn = [[f"{key}={draw_value(key, each, trial)}" for key, each in ranges.items()] for trial in range(1, trials)]
+    drawn = [[f"{key}={draw_value(key, span, trial)}" for key, span in ranges.items()] for trial in range(1, trials)]
     return [[], *drawn]
 
 

@@ -55,7 +55,7 @@ def show_seeds(paths: Sequence[Path], groups: bool, selection: str) -> Iterator[
     chosen = "the last" if criteria == ["last"] else f"by {', '.join(criteria)} of the split {roles.selecting}"
     text = f"{', '.join(folders)}: {seeds}; mean (std) over seeds, shares from 0 to 1. Best step: {chosen}"
     yield Row(text, "runs", folders=folders, splits=roles.splits, best_step_by=criteria, best_point_by=roles.metric)
-    for data, seed, warning in (each for path in paths for each in load_warnings(locate_result(path))):
+    for data, seed, warning in (warning_row for path in paths for warning_row in load_warnings(locate_result(path))):
         yield Row(f"warning: {data}, seed {seed}: {warning}", "warnings", dataset=data, seed=seed, warning=warning)
     points = table["point"].unique()
     if len(points) > 1:
@@ -92,8 +92,8 @@ def rank_points(table: "pd.DataFrame", roles: Roles, shown_of: Sequence[str] = (
 
 def _mean(values: "pd.Series", key: tuple[str, str, str]) -> float:
     """The mean of the values of a key; NaN of none."""
-    found = [value for value in values.get(key, []) if value == value]
-    return sum(found) / len(found) if found else math.nan
+    kept = [value for value in values.get(key, []) if value == value]
+    return sum(kept) / len(kept) if kept else math.nan
 
 
 def list_metrics(point: str, table: "pd.DataFrame", roles: Roles, groups: bool) -> Iterator[str]:
@@ -104,14 +104,16 @@ def list_metrics(point: str, table: "pd.DataFrame", roles: Roles, groups: bool) 
     of_all = table["group"] == ""
     parts = [table[of_all | (table["metric"] == "probe_accuracy")]]
     parts += [table[~of_all & (table["metric"] == "accuracy")]] if groups else []
-    for (metric, group), own in (each for part in parts for each in part.groupby(["metric", "group"], sort=False)):
-        found = {column: own[own["shown"] == column]["value"].dropna() for column in roles.heads}
-        if not len(found["best"]):
+    for (metric, group), rows in (
+        group_rows for part in parts for group_rows in part.groupby(["metric", "group"], sort=False)
+    ):
+        shown = {column: rows[rows["shown"] == column]["value"].dropna() for column in roles.heads}
+        if not len(shown["best"]):
             continue
         of_group = f'{metric} of "{group}" ({samples.get(group, 0):,.0f} samples)'
         words = of_group if metric == "accuracy" else f"{metric} {group}".strip()
-        cells = "".join(f"{format_spread(values):>{width}}" for values in found.values())
-        numbers = {column: values.mean() for column, values in found.items()}
-        spreads = {f"{column}_std": values.std() for column, values in found.items()}
-        named = {"point": point, "metric": metric, "group": group, "seeds": len(found["best"])}
+        cells = "".join(f"{format_spread(values):>{width}}" for values in shown.values())
+        numbers = {column: values.mean() for column, values in shown.items()}
+        spreads = {f"{column}_std": values.std() for column, values in shown.items()}
+        named = {"point": point, "metric": metric, "group": group, "seeds": len(shown["best"])}
         yield Row(f"{words:<50}{cells}", "metrics", **named, **numbers, **spreads)

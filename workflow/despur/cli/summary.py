@@ -32,6 +32,6 @@ def show_known(scorecard: Path) -> Iterator[str]:
     papers = summarize_papers(load_evidence(scorecard))
     first, second, *lines = format_lines(papers)
     yield from (first, second)
-    for line, known in zip(lines, papers, strict=False):
-        yield Row(line, "papers", paper=known.paper, claim=known.claim, **known.cells)
+    for line, summary in zip(lines, papers, strict=False):
+        yield Row(line, "papers", paper=summary.paper, claim=summary.claim, **summary.cells)
     yield from lines[len(papers) :]

@@ -42,9 +42,9 @@ def collect_arrays(splits: Mapping[str, torch.utils.data.Dataset[Any]]) -> dict[
     if not samples or any(len(sample) != 4 for sample in samples):
         raise SettingError("each sample is (input, class, attribute); -1 is an attribute that is not known")
     names, inputs, y, a = zip(*samples, strict=True)
-    stored = [store_input(np.asarray(each)) for each in inputs]
-    if len({each.shape for each in stored}) > 1:
-        raise InputError(f"inputs have the shapes {sorted({each.shape for each in stored})}: bring one shape")
+    stored = [store_input(np.asarray(sample_input)) for sample_input in inputs]
+    if len({array.shape for array in stored}) > 1:
+        raise InputError(f"inputs have the shapes {sorted({array.shape for array in stored})}: bring one shape")
     return {"features": np.stack(stored), "y": np.array(y), "a": np.array(a), "split": np.array(names)}
 
 

@@ -89,7 +89,7 @@ def spell_run(folder: Path, method: str, data: str, seeds: int) -> ResultPath:
 def list_unmade(result: ResultPath) -> Iterator[ResultPath]:
     """The results that are to be made, each after those that it reads, by the time it is asked for the next one."""
     below = [] if result.stage == "data" else [result.data]
-    for earlier in (*below, *(each for part in PARTS for each in result.upstream(part))):
+    for earlier in (*below, *(upstream for part in PARTS for upstream in result.upstream(part))):
         yield from list_unmade(earlier)
     key, kept = cache_key.__wrapped__(result), result.folder / KEY  # not what it was before raw files changed
     if not kept.exists() or kept.read_text() != key:

@@ -75,8 +75,8 @@ def list_paper_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> l
     """What else an artifact reads: its printed numbers (none for most figures), a table's caption, the files of its
     paper's folder and the other artifacts that it names."""
     here, folder = load_experiments(paper)["artifacts"], spell_folder(paper)
-    own = [f"reported/{artifact}.csv", *([f"captions/{artifact}.rst"] if find_module(artifact) == TABLE else [])]
-    files_read = [str(folder / file) for file in own if (find_paper(paper) / file).exists()]
+    names = [f"reported/{artifact}.csv", *([f"captions/{artifact}.rst"] if find_module(artifact) == TABLE else [])]
+    files_read = [str(folder / file) for file in names if (find_paper(paper) / file).exists()]
     for name in here[artifact].get("reads", []):
         files_read += list_outputs(config, paper, name) if name in here else [str(folder / name)]
     return files_read
@@ -102,7 +102,7 @@ def sort_for_report(paper: str) -> list[str]:
 def find_artifact(paper: str, name: str) -> str:
     """The artifact whose job writes files of a name: that of the name, mostly."""
     here = load_experiments(paper)["artifacts"] if paper in list_papers() else {}
-    return next((artifact for artifact, own in here.items() if name in own.get("writes", ())), name)
+    return next((artifact for artifact, entry in here.items() if name in entry.get("writes", ())), name)
 
 
 def find_module(artifact: str) -> tuple[str, tuple[str, ...]]:

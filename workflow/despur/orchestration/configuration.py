@@ -49,14 +49,14 @@ def find_file(config: Mapping[str, Any]) -> Path | None:
 
 def list_shown_folders(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[str, ...]]]:
     """(paper, artifact, folders) of all runs that a configuration shows; of the matrix, ("matrix", method, folders)."""
-    found = [
+    of_papers = [
         (paper, artifact, artifact_run.folders)
         for paper in config["papers"]
         for artifact in load_experiments(paper)["artifacts"]
         for artifact_run in experiments.list_artifact_runs(config, paper, artifact)
     ]
-    own = matrix.list_artifact_runs(config)
-    return [*found, *(("matrix", artifact_run.paper_method, artifact_run.folders) for artifact_run in own)]
+    of_matrix = matrix.list_artifact_runs(config)
+    return [*of_papers, *(("matrix", artifact_run.paper_method, artifact_run.folders) for artifact_run in of_matrix)]
 
 
 def complete_configuration(config: Mapping[str, Any], check: bool = True) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _find_error(config: Mapping[str, Any], schema: Mapping[str, Any]) -> "Valida
     return best_match(checker(schema).iter_errors(dict(config)))
 
 
-def _described(error: "ValidationError", known: Mapping[str, Any]) -> SettingError:
+def _described(error: "ValidationError", properties: Mapping[str, Any]) -> SettingError:
     """What is wrong with a key or its value, and what the key is for."""
     path = [show_text(str(key)) for key in error.absolute_path]
     where = f"config key {'.'.join(path)}: " if path else ""
@@ -99,7 +99,7 @@ def _described(error: "ValidationError", known: Mapping[str, Any]) -> SettingErr
         allowed = error.schema["properties"]
         wrong = next(key for key in error.instance if key not in allowed)
         return SettingError(f"{where}{unknown('key' if path else 'config key', wrong, allowed)}")
-    purpose = known.get(path[0], {}).get("description", "").strip() if path else ""
+    purpose = properties.get(path[0], {}).get("description", "").strip() if path else ""
     return SettingError(f"{where}{shorten(error.message)}" + (f" ({path[0]}: {purpose})" if purpose else ""))
 
 
@@ -116,8 +116,8 @@ def check_configuration(config: Mapping[str, Any]) -> None:
             known_artifacts = load_experiments(paper)["artifacts"]
         with within(f"config key artifacts.{paper}"):
             refuse_unknown("artifact", changed, known_artifacts)
-        for artifact, own in changed.items():
-            _check_artifact(f"config key artifacts.{paper}.{artifact}", paper, artifact, own)
+        for artifact, changes in changed.items():
+            _check_artifact(f"config key artifacts.{paper}.{artifact}", paper, artifact, changes)
     with within("config key methods"):
         refuse_unknown("method", config.get("methods", ()), methods)
     _check_runs(config)
@@ -125,10 +125,10 @@ def check_configuration(config: Mapping[str, Any]) -> None:
 
 def list_method_names(paper: str, config: Mapping[str, Any] | None = None) -> set[str]:
     """The names of methods in a paper's experiments.yaml, and in the artifacts of that paper in a configuration."""
-    own = config.get("artifacts", {}).get(paper, {}) if config else {}
+    changed = config.get("artifacts", {}).get(paper, {}) if config else {}
     named = [
-        each.get(key, ())
-        for each in (*load_experiments(paper)["artifacts"].values(), *own.values())
+        entry.get(key, ())
+        for entry in (*load_experiments(paper)["artifacts"].values(), *changed.values())
         for key in ("methods", "selected")
     ]
     return {*load_experiments(paper)["methods"], *(name for names in named for name in names)}
@@ -142,20 +142,20 @@ def _check_datasets(config: Mapping[str, Any]) -> None:
             methods_on.setdefault(name, set()).update(list_method_names(paper, config))
     with within("config key datasets"):
         refuse_unknown("data set of a paper", config["datasets"], methods_on)
-    for name, own in config["datasets"].items():
+    for name, entry in config["datasets"].items():
         with within(f"config key datasets.{name}"):
             for data in experiments.list_substitutes(config, name):
                 resolve_canonical("datasets", data)
-            refuse_unknown("method", own.get("methods", ()) if isinstance(own, Mapping) else (), methods_on[name])
+            refuse_unknown("method", entry.get("methods", ()) if isinstance(entry, Mapping) else (), methods_on[name])
 
 
-def _check_artifact(key: str, paper: str, artifact: str, own: Mapping[str, Any]) -> None:
+def _check_artifact(key: str, paper: str, artifact: str, changes: Mapping[str, Any]) -> None:
     """What a configuration changes of an artifact. An artifact that shows the runs of others has nothing to change."""
     here = load_experiments(paper)
-    known = here["artifacts"][artifact]
-    if "datasets" not in known:
-        raise SettingError(f"{key}: {artifact} shows the runs of {', '.join(known['from'])}: change those")
-    methods, seeds = own.get("methods", ()), own.get("seeds", 1)
+    entry = here["artifacts"][artifact]
+    if "datasets" not in entry:
+        raise SettingError(f"{key}: {artifact} shows the runs of {', '.join(entry['from'])}: change those")
+    methods, seeds = changes.get("methods", ()), changes.get("seeds", 1)
     with within(f"{key}.methods"):
         if isinstance(methods, Mapping):
             _check_specifications(here, methods, methods if here.get("any_method_name") else list_method_names(paper))
@@ -163,17 +163,17 @@ def _check_artifact(key: str, paper: str, artifact: str, own: Mapping[str, Any])
             refuse_unknown("method", methods, here["methods"])
     with within(f"{key}.seeds"):
         refuse_unknown("method", seeds if isinstance(seeds, Mapping) else (), {*methods, *list_method_names(paper)})
-        for each in seeds.values() if isinstance(seeds, Mapping) else (seeds,):
-            chunk_seeds(each, 1)
+        for method_seeds in seeds.values() if isinstance(seeds, Mapping) else (seeds,):
+            chunk_seeds(method_seeds, 1)
 
 
-def _check_specifications(here: Mapping[str, Any], methods: Mapping[str, Any], known: Iterable[str]) -> None:
+def _check_specifications(here: Mapping[str, Any], methods: Mapping[str, Any], allowed: Iterable[str]) -> None:
     """Names of methods and data sets. Settings depend on the data: they are checked with the runs."""
-    refuse_unknown("method", methods, known)
-    for stated in methods.values():
-        datasets = stated if isinstance(stated, Mapping) else ()
+    refuse_unknown("method", methods, allowed)
+    for entry in methods.values():
+        datasets = entry if isinstance(entry, Mapping) else ()
         refuse_unknown("data set of a paper", datasets, here["datasets"])
-        for text in (text for name in datasets or ("",) for text in experiments.list_specifications(stated, name)):
+        for text in (text for name in datasets or ("",) for text in experiments.list_specifications(entry, name)):
             stage, name = split_stage(text)
             read_declarations(STAGES[stage].components, parse(name)[0])
 

@@ -22,10 +22,10 @@ def within(where: str) -> Iterator[None]:
         raise SettingError(f"{where}: {error}") from None
 
 
-def refuse_unknown(what: str, names: Iterable[Any], known: Iterable[str]) -> None:
+def refuse_unknown(what: str, names: Iterable[Any], allowed: Iterable[str]) -> None:
     for name in names:
-        if name not in known:
-            raise unknown(what, name, known)
+        if name not in allowed:
+            raise unknown(what, name, allowed)
 
 
 def list_files() -> list[Path]:
@@ -35,8 +35,8 @@ def list_files() -> list[Path]:
 
 def load_merged(file: Path) -> dict[str, Any]:
     """A file as Snakemake takes it: one that names papers and data sets stands alone, any other changes config.yaml."""
-    own = load_file(file)
-    return own if {"papers", "datasets"} <= set(own) else _merged(load_file(Path("config.yaml")), own)
+    content = load_file(file)
+    return content if {"papers", "datasets"} <= set(content) else _merged(load_file(Path("config.yaml")), content)
 
 
 def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,19 +83,19 @@ def _include_files(config: Mapping[str, Any]) -> dict[str, Any]:
 def _fill_same_as(config: Mapping[str, Any]) -> dict[str, Any]:
     """Artifacts with ``same_as`` take what another artifact of their paper takes, but for what they say themselves."""
     artifacts = config.get("artifacts", {})
-    if not isinstance(artifacts, Mapping) or not all(isinstance(own, Mapping) for own in artifacts.values()):
+    if not isinstance(artifacts, Mapping) or not all(isinstance(changes, Mapping) for changes in artifacts.values()):
         return dict(config)  # the schema says what is wrong
-    filled = {paper: dict(own) for paper, own in artifacts.items()}
-    for paper, own in artifacts.items():
-        for artifact, changes in own.items():
+    filled = {paper: dict(paper_artifacts) for paper, paper_artifacts in artifacts.items()}
+    for paper, paper_artifacts in artifacts.items():
+        for artifact, changes in paper_artifacts.items():
             if isinstance(changes, Mapping) and "same_as" in changes:
                 with within(f"config key artifacts.{show_text(f'{paper}.{artifact}')}.same_as"):
-                    filled[paper][artifact] = _copy_changes(own, changes)
+                    filled[paper][artifact] = _copy_changes(paper_artifacts, changes)
     return {**config, "artifacts": filled} if artifacts else dict(config)
 
 
 def _copy_changes(artifacts: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     named = changes["same_as"]
-    plain = [name for name, each in artifacts.items() if isinstance(each, Mapping) and "same_as" not in each]
+    plain = [name for name, entry in artifacts.items() if isinstance(entry, Mapping) and "same_as" not in entry]
     refuse_unknown("artifact", [named], plain)
     return _merged(artifacts[named], {key: value for key, value in changes.items() if key != "same_as"})

@@ -119,18 +119,18 @@ def list_substitutes(config: Mapping[str, Any], paper_dataset: str) -> list[str]
     return [chosen] if isinstance(chosen, str) else list(chosen)
 
 
-def list_specifications(stated: Any, paper_dataset: str) -> list[str]:
+def list_specifications(entry: Any, paper_dataset: str) -> list[str]:
     """The specifications of a printed method on a data set of the paper: one for all data sets; or one, several or
     none for each."""
-    here = stated.get(paper_dataset, []) if isinstance(stated, Mapping) else stated
+    here = entry.get(paper_dataset, []) if isinstance(entry, Mapping) else entry
     return [here] if isinstance(here, str) else list(here)
 
 
 def select_methods(config: Mapping[str, Any], paper_dataset: str, methods: Mapping[str, Any]) -> list[str]:
     """Which of these printed methods the configuration runs on a data set of the paper, which may list some of the
     runs. Other stages (``stage1/erm``) run for all."""
-    chosen, own = config.get("methods", methods), config["datasets"].get(paper_dataset)
-    here = own.get("methods", methods) if isinstance(own, Mapping) else methods
+    chosen, entry = config.get("methods", methods), config["datasets"].get(paper_dataset)
+    here = entry.get("methods", methods) if isinstance(entry, Mapping) else methods
     return [method for method, name in methods.items() if method in chosen and (method in here or "/" in name)]
 
 
@@ -160,23 +160,28 @@ def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[
         methods = {name: load_experiments(paper)["methods"][name] for name in methods}
     runs, seeds = [], here.get("seeds")  # None: as many as the whole run; a mapping: by method
     for paper_dataset in here.get("datasets", []):
-        used = [_apply_paper_settings(paper, paper_dataset, each) for each in list_substitutes(config, paper_dataset)]
-        datasets = [change_settings(each, here.get("data", "")) for each in used]
+        used = [
+            _apply_paper_settings(paper, paper_dataset, substitute)
+            for substitute in list_substitutes(config, paper_dataset)
+        ]
+        datasets = [change_settings(data, here.get("data", "")) for data in used]
         for dataset, method in itertools.product(datasets, select_methods(config, paper_dataset, methods)):
-            own = seeds.get(method) if isinstance(seeds, Mapping) else seeds
+            method_seeds = seeds.get(method) if isinstance(seeds, Mapping) else seeds
             for name in list_specifications(methods[method], paper_dataset):
-                folders = list_run_folders(dataset, name, config["seeds"] if own is None else own)
+                folders = list_run_folders(dataset, name, config["seeds"] if method_seeds is None else method_seeds)
                 runs.append(ArtifactRun(paper_dataset, dataset, method, folders, artifact, paper))
     return runs
 
 
 def _apply_paper_settings(paper: str, paper_dataset: str, dataset: str) -> str:
     """A data set as the configuration uses it, with the settings that it has in this paper; a substitute as it is."""
-    own = load_experiments(paper).get("data", {}).get(paper_dataset, "")
-    if not own or ArtifactRun(paper_dataset, dataset, "", ()).substitute:
+    paper_settings = load_experiments(paper).get("data", {}).get(paper_dataset, "")
+    if not paper_settings or ArtifactRun(paper_dataset, dataset, "", ()).substitute:
         return dataset
     named = parse(dataset)[1]
-    return change_settings(dataset, "+".join(item for item in own.split("+") if item.partition("=")[0] not in named))
+    return change_settings(
+        dataset, "+".join(item for item in paper_settings.split("+") if item.partition("=")[0] not in named)
+    )
 
 
 def list_runs_of_papers(config: Mapping[str, Any]) -> list[ArtifactRun]:

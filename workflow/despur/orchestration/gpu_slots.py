@@ -57,9 +57,9 @@ def _listed() -> dict[str, str]:
     return dict(re.findall(r"^GPU (\d+): .*\(UUID: (GPU-[\w-]+)\)", listing.stdout, re.MULTILINE))
 
 
-def count_slots(asked: int | None, jobs_per_gpu: int, devices: Sequence[str]) -> int:
+def count_slots(requested: int | None, jobs_per_gpu: int, devices: Sequence[str]) -> int:
     """How many jobs run at once: as many as are requested, or as fit on the devices. Raises DeviceError for more."""
-    slots = max(len(devices) * jobs_per_gpu, 1) if asked is None else asked
+    slots = max(len(devices) * jobs_per_gpu, 1) if requested is None else requested
     check_slots(slots, jobs_per_gpu, devices)
     return slots
 

@@ -24,16 +24,16 @@ def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
     if not (matrix := config.get("matrix")):
         return []
     data, seeds = resolve_canonical("datasets", matrix["data"]).name, matrix.get("seeds", config["seeds"])
-    found: dict[tuple[str, ...], str] = {}
+    names: dict[tuple[str, ...], str] = {}
     for artifact_run in experiments.list_runs_of_papers(config):
         result = locate_result(artifact_run.folders[0])
         one_run = artifact_run.dataset == data and result.stage == "runs" and "~" not in result.name
         if one_run and artifact_run.folders == experiments.list_run_folders(data, result.name, seeds):
-            found.setdefault(artifact_run.folders, artifact_run.paper_method)
+            names.setdefault(artifact_run.folders, artifact_run.paper_method)
     for method, name in matrix.get("methods", {}).items():
-        found.setdefault(experiments.list_run_folders(data, name, seeds), method)
+        names.setdefault(experiments.list_run_folders(data, name, seeds), method)
     methods: dict[str, tuple[str, ...]] = {}
-    for folders, method in found.items():
+    for folders, method in names.items():
         methods.setdefault(method, folders)
     return [ArtifactRun(data, data, method, folders, "matrix") for method, folders in methods.items()]
 
@@ -62,6 +62,6 @@ def list_papers(artifact_run: ArtifactRun) -> list[str]:
     return [
         paper
         for paper in experiments.list_papers()
-        if (own := experiments.load_experiments(paper)["methods"]).keys() & {artifact_run.paper_method}
-        or name in own.values()
+        if (paper_methods := experiments.load_experiments(paper)["methods"]).keys() & {artifact_run.paper_method}
+        or name in paper_methods.values()
     ]

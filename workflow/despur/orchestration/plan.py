@@ -50,7 +50,7 @@ def list_jobs(config: Mapping[str, Any]) -> dict[str, set[ResultPath]]:
         ]
         for paper in config["papers"]
     }
-    return {paper: list_jobs_behind(own) for paper, own in files.items()} | (
+    return {paper: list_jobs_behind(paper_files) for paper, paper_files in files.items()} | (
         {"matrix": list_jobs_behind(matrix.list_inputs(config))} if config.get("matrix") else {}
     )
 
@@ -61,8 +61,8 @@ def find_longest_chain(jobs: Iterable[ResultPath], device: str) -> tuple[float, 
 
     @cache
     def chain(result: ResultPath) -> tuple[float, tuple[ResultPath, ...]]:
-        seconds, path = max(map(chain, list_upstream_jobs(result)), key=lambda each: each[0], default=(0.0, ()))
+        seconds, path = max(map(chain, list_upstream_jobs(result)), key=lambda timed: timed[0], default=(0.0, ()))
         return seconds + resources.estimate_elapsed_seconds(result, device), (*path, result)
 
-    seconds, path = max(map(chain, jobs), key=lambda each: each[0], default=(0.0, ()))
+    seconds, path = max(map(chain, jobs), key=lambda timed: timed[0], default=(0.0, ()))
     return seconds, list(path)

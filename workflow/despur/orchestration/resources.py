@@ -115,12 +115,12 @@ def estimate_training_seconds(spec: Spec, dataset: str, device: str) -> tuple[fl
 def estimate_seconds(result: ResultPath, device: str = "gpu") -> tuple[float, bool]:
     """Seconds that a job takes at most, and whether the speed of its training steps was measured."""
     name, stage = parse(result.dataset)[0], load_estimates()["stages"][result.stage]
-    each = stage["per_thousand"] * find_estimate("datasets", name)["samples"] / 1000
+    seconds_of_run = stage["per_thousand"] * find_estimate("datasets", name)["samples"] / 1000
     if not STAGES[result.stage].trains:
-        return stage["start"] + count_runs(result) * each, True
+        return stage["start"] + count_runs(result) * seconds_of_run, True
     estimates = [estimate_training_seconds(point, name, device) for point in result.sweep.points]
-    repeats, measured = count_runs(result) / len(estimates), all(known for _, known in estimates)
-    return stage["start"] + count_runs(result) * each + repeats * sum(s for s, _ in estimates), measured
+    repeats, measured = count_runs(result) / len(estimates), all(is_measured for _, is_measured in estimates)
+    return stage["start"] + count_runs(result) * seconds_of_run + repeats * sum(s for s, _ in estimates), measured
 
 
 @cache
@@ -140,7 +140,7 @@ def estimate_megabytes(result: ResultPath) -> float:
         return 0.0
     size = find_estimate("encoders", find_encoder(result.sweep.points[0]))
     kept = 2 + max(
-        (p.settings["epochs"] // each if (each := p.settings.get("snapshots", 0)) else 0)
+        (p.settings["epochs"] // interval if (interval := p.settings.get("snapshots", 0)) else 0)
         + (len(RULES) if p.settings.get("selections") == "rules" else 0)
         for p in result.sweep.points
     )
@@ -185,13 +185,13 @@ def estimate_resources(result: ResultPath, attempt: int = 1, gpus: float = math.
     gpu = gpus > 0 and STAGES[result.stage].trains and any(map(uses_gpu, result.sweep.points))
     shared = count_processes(result) if count_processes(result) <= gpus else 1
     has_encoder = STAGES[result.stage].trains or result.stage == "saliency"
-    own = find_estimate("encoders", find_encoder(result.sweep.points[0])) if has_encoder else {}
-    memory = (load_estimates()["memory_mb"] + own.get("mb", 0)) * shared + estimate_memory_of_arrays(result)
+    encoder = find_estimate("encoders", find_encoder(result.sweep.points[0])) if has_encoder else {}
+    memory = (load_estimates()["memory_mb"] + encoder.get("mb", 0)) * shared + estimate_memory_of_arrays(result)
     expected = estimate_seconds(result, "gpu" if gpus else "cpu")[0] / shared
     minutes = math.ceil(max(10.0, expected * load_estimates()["margin"] / 60)) * attempt
     return {
         "gpu": int(gpu) * shared,
         "mem_mb": math.ceil(memory * min(attempt, load_estimates()["grows"]) / 100) * 100,
         "runtime": min(minutes, load_estimates()["longest"]),
-        "cpus_per_task": int(own.get("cpus", 1)) * shared if gpu else 1,
+        "cpus_per_task": int(encoder.get("cpus", 1)) * shared if gpu else 1,
     }

@@ -27,14 +27,14 @@ def check_target(config: Mapping[str, Any], path: Path) -> None:
     error would not."""
     paper = path.parent.name
     if path.parent.parent == Path(config["outputs"]) / "papers":
-        known = {
+        artifacts = {
             Path(file).stem: name
             for name in load_experiments(paper)["artifacts"]
             for file in artifact_files.list_outputs(config, paper, name)
         }
-        if path.stem not in known:
-            raise unknown(f"artifact of {paper}", path.stem, known)
-        if paper in config["papers"] and known[path.stem] not in artifact_files.list_artifacts(config, paper):
+        if path.stem not in artifacts:
+            raise unknown(f"artifact of {paper}", path.stem, artifacts)
+        if paper in config["papers"] and artifacts[path.stem] not in artifact_files.list_artifacts(config, paper):
             raise SettingError(
                 f"{path.stem} of {paper} has no runs in this configuration: see its datasets, methods and sweep"
             )

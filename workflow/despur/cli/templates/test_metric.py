@@ -11,5 +11,5 @@ def test_the_mean_is_that_of_the_probabilities_by_hand():
 
 
 def test_a_weight_counts_as_repetition():
-    found = new_metric.mean_true_probability(LOGITS, np.array([1, 0]), np.array([[3.0, 1.0], [0.0, 2.0]]))
-    assert found == pytest.approx([0.625, 0.25])
+    values = new_metric.mean_true_probability(LOGITS, np.array([1, 0]), np.array([[3.0, 1.0], [0.0, 2.0]]))
+    assert values == pytest.approx([0.625, 0.25])
