@@ -129,8 +129,8 @@ def infer(result: ResultPath, arguments: argparse.Namespace) -> None:
     save_arrays(result.folder / "groups.safetensors", arrays)
     write_csv(result.folder / "agreement.csv", pd.DataFrame(rows))
     write_about(result, started, warnings=warnings)
-    for key, each in warnings.items():
-        for warning in each:
+    for key, run_warnings in warnings.items():
+        for warning in run_warnings:
             print(f"warning: {key}: {warning}", flush=True)
 
 

@@ -105,8 +105,8 @@ def model_of(result: ResultPath, run: Run, selection: str = "best") -> Model:
     )
     key = f"{run.key}/{by_rule.get(selection, selection)}"
     weights = Container(result.folder / "models.safetensors").load_arrays(key)
-    own = {name: torch.from_numpy(weights[name]) for name in networks.state_dict()}
-    networks.load_state_dict(own)
+    state = {name: torch.from_numpy(weights[name]) for name in networks.state_dict()}
+    networks.load_state_dict(state)
     if "stage1_selection" in run.spec.settings:  # its inputs are that model's representations
         stage1 = run.spec.components["stage1"]
         folder = result.find_upstream("stage1", stage1.base_name).folder

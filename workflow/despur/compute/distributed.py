@@ -96,17 +96,17 @@ def gather(z: Tensor) -> Tensor:
     if processes() == 1:
         return z
     views = z.unflatten(-2, (2, 1, -1))  # (...,2,1,n,d)
-    own = nn.functional.pad(views, (0, 0, 0, 0, rank(), processes() - 1 - rank()))
-    return total(own).flatten(-4, -2)
+    padded = nn.functional.pad(views, (0, 0, 0, 0, rank(), processes() - 1 - rank()))
+    return total(padded).flatten(-4, -2)
 
 
 def average(gradients: Iterable[Tensor]) -> list[Tensor]:
     """The means over processes, by one sum. Each process computes the whole loss, so these are its gradients."""
-    each = list(gradients)
-    if processes() == 1 or not each:
-        return each
-    flat = mean(torch.cat([g.flatten() for g in each]))
-    return [piece.view_as(g) for piece, g in zip(flat.split([g.numel() for g in each]), each, strict=True)]
+    parts = list(gradients)
+    if processes() == 1 or not parts:
+        return parts
+    flat = mean(torch.cat([g.flatten() for g in parts]))
+    return [piece.view_as(g) for piece, g in zip(flat.split([g.numel() for g in parts]), parts, strict=True)]
 
 
 def average_gradients(parameters: Iterable[nn.Parameter]) -> None:

@@ -25,11 +25,11 @@ def draw_held_out(dataset: Dataset, share: float, rng: np.random.Generator) -> A
     """Rows of a random share of the split that selects: of the originals of each class-attribute group, with all of
     their samples. At least one original of each group still selects."""
     rows = dataset.rows(dataset.about["select"])
-    own = dataset.table["original"].to_numpy()[rows]
-    originals, first = np.unique(own, return_index=True)
+    row_originals = dataset.table["original"].to_numpy()[rows]
+    originals, first = np.unique(row_originals, return_index=True)
     group = (dataset.y * len(dataset.about["attributes"]) + dataset.a)[rows[first]]
     drawn = []
     for value in np.unique(group):
         members = rng.permutation(originals[group == value])
         drawn.append(members[: min(round(share * len(members)), len(members) - 1)])
-    return rows[np.isin(own, np.concatenate(drawn))] if drawn else rows
+    return rows[np.isin(row_originals, np.concatenate(drawn))] if drawn else rows

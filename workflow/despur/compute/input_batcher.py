@@ -82,7 +82,7 @@ class InputBatcher:
         windows = self.windows if inputs is self.inputs else self.cut_windows(inputs)
         places = where, *self._corners(len(rows), rng, windows)
         if windows.device.type == "cpu":  # numpy copies whole lines of pixels, torch single bytes
-            pixels = torch.from_numpy(windows.numpy()[tuple(np.asarray(each) for each in places)])
+            pixels = torch.from_numpy(windows.numpy()[tuple(np.asarray(place) for place in places)])
         else:
             pixels = windows[places]  # (B,size,size,C): channels_last once permuted
         return to_device(pixels, device).permute(0, 3, 1, 2).float().div_(127.5).sub_(1)

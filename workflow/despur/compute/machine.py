@@ -37,14 +37,14 @@ class Machine:
         return torch.autocast(self.device.type, torch.bfloat16, cache_enabled=False)
 
 
-def one_of(option: str, *known: str) -> Callable[[str], str]:
+def one_of(option: str, *allowed: str) -> Callable[[str], str]:
     """A reader of an option with a fixed set of values. It also checks the default, which comes from the
     environment."""
 
     def read(text: str) -> str:
-        if text not in known:
+        if text not in allowed:
             given = f"{text!r} (--{option} or DESPUR_{option.upper()})"
-            raise argparse.ArgumentTypeError(f"{given} must be {', '.join(known[:-1])} or {known[-1]}")
+            raise argparse.ArgumentTypeError(f"{given} must be {', '.join(allowed[:-1])} or {allowed[-1]}")
         return text
 
     return read
@@ -60,10 +60,10 @@ def count_threads(text: str) -> int:
 def name_device(text: str) -> str:
     """A reader of ``auto`` or of a device that torch knows."""
     try:
-        known = text == "auto" or torch.device(text).type in ("cpu", "cuda")
+        is_device = text == "auto" or torch.device(text).type in ("cpu", "cuda")
     except RuntimeError:
-        known = False
-    if not known:
+        is_device = False
+    if not is_device:
         raise argparse.ArgumentTypeError(f"{text!r} must be cpu, cuda, cuda:NUMBER or auto")
     return text
 

@@ -66,8 +66,8 @@ class Task:
     def __post_init__(self) -> None:
         """Raises ValueError for values that are not of these samples."""
         logits = self.stage1_outputs.logits if self.stage1_outputs else None
-        own = {"y": self.y, "inferred_attribute": self.inferred_attribute, "originals": self.originals}
-        for name, values in {**own, "stage1_outputs": logits, "label_rank": self.label_rank}.items():
+        per_sample = {"y": self.y, "inferred_attribute": self.inferred_attribute, "originals": self.originals}
+        for name, values in {**per_sample, "stage1_outputs": logits, "label_rank": self.label_rank}.items():
             if values is not None and len(values) != len(self.batcher):
                 raise ValueError(f"{name} of {len(values)} samples, but {len(self.batcher)} train")
         self.labels = self.per_sample(self.y)

@@ -76,7 +76,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     meaning, classes = SPLITS[settings["split"]], CLASSES[settings["classes"]]
     raw = raw.assign(split=split)[split.isin(list(meaning))]
     classes_of_stars = {float(stars): -1 for stars in range(1, 6)}
-    classes_of_stars |= {float(stars): y for y, own in enumerate(classes.values()) for stars in own}
+    classes_of_stars |= {float(stars): y for y, class_stars in enumerate(classes.values()) for stars in class_stars}
     stars = pd.to_numeric(raw["overall"], errors="coerce").astype(float)
     if stars.isna().any():
         raise metadata_tables.fault(path, raw["overall"], int(stars.isna().to_numpy().argmax()), REMEDY)

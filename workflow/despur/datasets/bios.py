@@ -106,7 +106,7 @@ def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
             f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(map(str, table.columns))}"
         )
     written = table.get("hard_text", table.get("text", [""] * len(table)))
-    texts = [each if isinstance(each, str) else " ".join(each) for each in written]  # or lists of words
+    texts = [text if isinstance(text, str) else " ".join(text) for text in written]  # or lists of words
     return path, table.assign(text=texts)
 
 

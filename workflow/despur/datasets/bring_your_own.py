@@ -74,13 +74,13 @@ def number_labels(path: Path, table: pd.DataFrame) -> tuple[pd.DataFrame, dict[s
     for key in ("y", "split", "original"):
         if key in table:
             own_files.refuse_missing(path, table[key], own_files.find_missing(table[key]))
-    table, found = table.assign(split=own_files.read_splits(path, table["split"])), {}
+    table, value_names = table.assign(split=own_files.read_splits(path, table["split"])), {}
     for key, names in (("y", "classes"), ("a", "attributes")):
         own_files.refuse_measured(path, table[key][~missing[key]])
-        numbers, found[names] = own_files.number_values(table[key], missing[key])
-        own_files.refuse_alike(path, key, found[names])
+        numbers, value_names[names] = own_files.number_values(table[key], missing[key])
+        own_files.refuse_alike(path, key, value_names[names])
         table = table.assign(**{key: numbers})
-    return table, found
+    return table, value_names
 
 
 def convert(features: Array, image: bool, settings: Settings) -> tuple[Array, dict[str, Any]]:

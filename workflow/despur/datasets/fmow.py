@@ -48,12 +48,12 @@ def splits(path: Path, table: pd.DataFrame) -> Array:
     year = pd.to_datetime(table["timestamp"], utc=True, errors="coerce", format="ISO8601").dt.year
     if year.isna().any():
         raise metadata_tables.fault(path, table["timestamp"], int(np.flatnonzero(year.isna())[0]), REMEDY)
-    found = np.full(len(table), "", dtype=object)
+    row_splits = np.full(len(table), "", dtype=object)
     for split, (first, end) in YEARS.items():
-        found[(table["split"] == split) & year.between(first, end - 1)] = split
-        if split not in found:
+        row_splits[(table["split"] == split) & year.between(first, end - 1)] = split
+        if split not in row_splits:
             raise InputError(f"{path}: no image of the split {split}. {REMEDY}")
-    return found
+    return row_splits
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

@@ -45,16 +45,16 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     folder = data_root / "hate_speech"
     table, about = tweets(folder)
     inputs = []
-    for split, own in table.groupby("split", sort=False):
+    for split, part in table.groupby("split", sort=False):
         remedy = "Encode the tweets, or use features=embedded"
         path = embedding_files.find_file(folder, f"{split}.npy", remedy=remedy)
         vectors = embedding_files.read_vectors(path)
-        if len(vectors) != own["rows"].iloc[0]:
+        if len(vectors) != part["rows"].iloc[0]:
             raise InputError(
-                f"{path} has {len(vectors)} rows, but {folder / str(split)}.tsv has {own['rows'].iloc[0]}. {remedy}"
+                f"{path} has {len(vectors)} rows, but {folder / str(split)}.tsv has {part['rows'].iloc[0]}. {remedy}"
             )
         about["sha256"] |= embedding_files.sha256(path)
-        inputs.append(np.asarray(vectors[own["row"]], np.float32))
+        inputs.append(np.asarray(vectors[part["row"]], np.float32))
     return embedding_files.dataset(
         folder, np.concatenate(inputs), table[["split", "y", "a"]], {"input": "embedding", **about}
     )

@@ -60,8 +60,8 @@ BACKGROUNDS = {
 def assign_colors(y: int, count: int, p_corr: float) -> Array:
     """Colors of ``count`` training images of class ``y``, (count,): the share ``p_corr`` is its own, the other four are
     equally frequent."""
-    own = int(p_corr * count)
-    return np.concatenate([np.full(own, y), (y + 1 + np.arange(count - own) % (COLORS - 1)) % COLORS])
+    matching = int(p_corr * count)
+    return np.concatenate([np.full(matching, y), (y + 1 + np.arange(count - matching) % (COLORS - 1)) % COLORS])
 
 
 def draw_backgrounds(rng: np.random.Generator, difficulty: str, count: int) -> Array:
@@ -83,8 +83,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     rng = derive_generator("spuco_mnist", settings["draw"])
     split = np.array(["train"] * len(train) + ["test"] * len(test), object)
     for digit in range(10):
-        own = rng.permutation(np.flatnonzero(train == digit))
-        split[own[: int(settings["val_fraction"] * len(own))]] = "val"
+        digit_rows = rng.permutation(np.flatnonzero(train == digit))
+        split[digit_rows[: int(settings["val_fraction"] * len(digit_rows))]] = "val"
     a = np.empty_like(y)
     for part in ("train", "val", "test"):
         for label in range(COLORS):

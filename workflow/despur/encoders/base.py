@@ -29,13 +29,13 @@ def check_vocabulary(encoder: nn.Module, about: Mapping[str, Any]) -> None:
             f"{about.get('dataset', 'the data set')} holds texts, but the encoder reads vectors: +encoder=bigru, or "
             "+stage1.encoder=bigru for stage 1; bert and language_model where the data set has their vocabulary"
         )
-    own = getattr(encoder, "vocabulary", None)
-    given = about.get("vocabulary", own)
-    if own and given != own:
+    vocabulary = getattr(encoder, "vocabulary", None)
+    given = about.get("vocabulary", vocabulary)
+    if vocabulary and given != vocabulary:
         name = about.get("dataset", "DATASET")
         raise SettingError(
-            f"{name} holds tokens of the vocabulary {given}, but the encoder reads {own}: {name}+vocabulary={own} "
-            "(in a configuration's datasets, or the result path), or another encoder"
+            f"{name} holds tokens of the vocabulary {given}, but the encoder reads {vocabulary}: "
+            f"{name}+vocabulary={vocabulary} (in a configuration's datasets, or the result path), or another encoder"
         )
 
 

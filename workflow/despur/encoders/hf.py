@@ -55,8 +55,8 @@ class Images(nn.Module):
         self.dim = int(getattr(config, "hidden_size", None) or config.hidden_sizes[-1])
 
     def forward(self, images: Tensor) -> Tensor:
-        found = self.network(self.pixels(images))
-        states, pooled = found.last_hidden_state, getattr(found, "pooler_output", None)
+        outputs = self.network(self.pixels(images))
+        states, pooled = outputs.last_hidden_state, getattr(outputs, "pooler_output", None)
         if self.pooling == "by_kind" and pooled is not None:
             return pooled.flatten(1)
         if states.ndim == 4:  # a map (B,dim,H,W) has no first token
@@ -112,8 +112,8 @@ def read_pixels(model: str, config: Any, random: bool) -> Standardize:
         return Standardize(size, 3 * [0.5], 3 * [0.5])
     path: Path = find_hub_file([f"hf/{model}/preprocessor_config.json"], model)
     try:
-        stated = json.loads(path.read_text())
-        return Standardize(size, stated["image_mean"], stated["image_std"])
+        preprocessor = json.loads(path.read_text())
+        return Standardize(size, preprocessor["image_mean"], preprocessor["image_std"])
     except (ValueError, KeyError, TypeError, RuntimeError) as error:
         raise InputError(
             f"{path} does not state image_mean and image_std ({error}). {remedy(path, address(model))}"

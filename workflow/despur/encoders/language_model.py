@@ -81,8 +81,8 @@ class LanguageModel(nn.Module):
 
     def texts(self, prompts: list[str]) -> Tensor:
         """Embeddings (K,dim) of prompts: always the mean."""
-        own = [torch.tensor(row) for row in load_tokenizer(self.vocabulary)(prompts)["input_ids"]]
-        tokens = nn.utils.rnn.pad_sequence(own, batch_first=True, padding_value=-1)
+        prompt_tokens = [torch.tensor(row) for row in load_tokenizer(self.vocabulary)(prompts)["input_ids"]]
+        tokens = nn.utils.rnn.pad_sequence(prompt_tokens, batch_first=True, padding_value=-1)
         return mean_state(*self.states(tokens.to(self.network.device)))
 
 

@@ -36,8 +36,8 @@ class Timm(nn.Module):
 
     def __init__(self, network: Any, size: tuple[int, int]) -> None:
         super().__init__()
-        known = network.pretrained_cfg
-        self.network, self.pixels = network, Standardize(size, known["mean"], known["std"])
+        config = network.pretrained_cfg
+        self.network, self.pixels = network, Standardize(size, config["mean"], config["std"])
         self.dim = int(getattr(network, "head_hidden_size", None) or network.num_features)
 
     def forward(self, images: Tensor) -> Tensor:
@@ -55,14 +55,14 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> Timm:
     architecture, commit = split_commit(model)
     if not timm.is_model(architecture):
         raise unknown("model of timm", architecture, get_close_matches(architecture, timm.list_models(), 9, 0.4))
-    known: Any = timm.get_pretrained_cfg(architecture)
-    options = {"img_size": side} if side and known.fixed_input_size else {}
+    config: Any = timm.get_pretrained_cfg(architecture)
+    options = {"img_size": side} if side and config.fixed_input_size else {}
     if settings["weights"] == "random":
         network = timm.create_model(architecture, num_classes=0, **options)
     else:
-        repository = (known.hf_hub_id or f"timm/{architecture}").replace("/", "--")
+        repository = (config.hf_hub_id or f"timm/{architecture}").replace("/", "--")
         network = load(model, f"{repository}--{commit}" if commit else repository, options)
-    return Timm(network, (side, side) if side else known.input_size[1:])
+    return Timm(network, (side, side) if side else config.input_size[1:])
 
 
 def load(model: str, hub_name: str, options: dict[str, Any]) -> Any:

@@ -40,8 +40,8 @@ def silhouette(points: Array, clusters: Array) -> float:
     names = np.unique(clusters)
     if not 1 < len(names) < len(points):
         return -1.0
-    each = silhouette_samples(points, clusters)
-    return float(np.mean([each[clusters == name].mean() for name in names]))
+    silhouettes = silhouette_samples(points, clusters)
+    return float(np.mean([silhouettes[clusters == name].mean() for name in names]))
 
 
 def cluster(points: Array, settings: Settings, seed: int, rng: np.random.Generator) -> Array:
@@ -87,7 +87,7 @@ def overcluster(
     if len(np.unique(clusters[scored])) < 2 or len(np.unique(subclusters[scored])) == len(scored):
         return clusters  # there is no silhouette
     before, after = (
-        mean_silhouettes(points[scored], each[scored], subclusters[scored]) for each in (clusters, subclusters)
+        mean_silhouettes(points[scored], assigned[scored], subclusters[scored]) for assigned in (clusters, subclusters)
     )
     samples = pd.DataFrame({"cluster": clusters, "subcluster": subclusters, "loss": losses})
     table = samples.groupby("subcluster").agg(
@@ -96,8 +96,8 @@ def overcluster(
     separate = (after > before.clip(lower=0)).reindex(table.index, fill_value=False)
     hard = table["loss"] >= table["cluster"].map(samples.groupby("cluster")["loss"].mean())
     large = table["size"] >= max(settings["min_size"], settings["min_share"] * len(points))
-    own = np.isin(subclusters, table.index[separate & hard & large])
-    return np.unique(np.where(own, clusters.max() + 1 + subclusters, clusters), return_inverse=True)[1]
+    is_separate = np.isin(subclusters, table.index[separate & hard & large])
+    return np.unique(np.where(is_separate, clusters.max() + 1 + subclusters, clusters), return_inverse=True)[1]
 
 
 def infer(evidence: Evidence, settings: Settings) -> Array:

@@ -112,7 +112,7 @@ class Adv(GradientMethod):
     def adversarial(self, z: Tensor, a: Tensor) -> tuple[Tensor, list[Tensor]]:
         """Mean cross-entropy of the discriminators, and their hidden layers (B,H)."""
         logits, hidden = zip(*(discriminator(z) for discriminator in self.adversary), strict=True)
-        losses = [nn.functional.cross_entropy(each.float(), a) for each in logits]
+        losses = [nn.functional.cross_entropy(discriminator_logits.float(), a) for discriminator_logits in logits]
         return torch.stack(losses).mean(), list(hidden)
 
     def discriminator_step(self, z: Tensor, a: Tensor) -> Tensor:

@@ -51,11 +51,11 @@ class AFR(GradientMethod):
         yield np.arange(len(self.task))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        each = nn.functional.cross_entropy(self.forward(batch, rng), self.task.labels[batch], reduction="none")
+        sample_losses = nn.functional.cross_entropy(self.forward(batch, rng), self.task.labels[batch], reduction="none")
         head = self.networks["head"].named_parameters()
         distance = torch.stack([(value - self.start[name]).square().sum() for name, value in head]).sum()
-        loss = (self.weight[batch] * each).sum() + self.settings["lambda"] * distance
-        return {"loss": loss, "mean_loss": each.mean().detach(), "distance": distance.detach()}
+        loss = (self.weight[batch] * sample_losses).sum() + self.settings["lambda"] * distance
+        return {"loss": loss, "mean_loss": sample_losses.mean().detach(), "distance": distance.detach()}
 
 
 def weigh_samples(logits: Array, y: Array, gamma: float) -> Array:

@@ -38,5 +38,5 @@ class CVaRDRO(GradientMethod):
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         logits = self.forward(batch, rng)
-        each = nn.functional.cross_entropy(logits.float(), self.task.labels[batch], reduction="none")
-        return {"loss": cvar(each, self.settings["alpha"]), "mean_loss": each.mean().detach()}
+        sample_losses = nn.functional.cross_entropy(logits.float(), self.task.labels[batch], reduction="none")
+        return {"loss": cvar(sample_losses, self.settings["alpha"]), "mean_loss": sample_losses.mean().detach()}

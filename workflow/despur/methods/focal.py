@@ -25,6 +25,6 @@ class Focal(GradientMethod):
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Eq. 4, without weights of classes."""
         logits = self.forward(batch, rng).float()
-        each = nn.functional.cross_entropy(logits, self.task.labels[batch], reduction="none")
-        loss = ((1 - (-each).exp()) ** self.settings["gamma"] * each).mean()
-        return {"loss": loss, "mean_loss": each.mean().detach()}
+        sample_losses = nn.functional.cross_entropy(logits, self.task.labels[batch], reduction="none")
+        loss = ((1 - (-sample_losses).exp()) ** self.settings["gamma"] * sample_losses).mean()
+        return {"loss": loss, "mean_loss": sample_losses.mean().detach()}

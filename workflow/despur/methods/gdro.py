@@ -57,10 +57,10 @@ class GroupDRO(GradientMethod):
         """Alg. 1 of Sagawa et al.: group means, q update, weighted sum. As in their released code, the adjustment C /
         sqrt(n) counts for groups without samples in the batch, too."""
         logits = self.forward(batch, rng)
-        each = nn.functional.cross_entropy(logits, self.task.labels[batch], reduction="none")
+        sample_losses = nn.functional.cross_entropy(logits, self.task.labels[batch], reduction="none")
         q = self.networks.get_buffer("q")
-        mean, _ = group_means(each, self.group[batch], len(q))
+        mean, _ = group_means(sample_losses, self.group[batch], len(q))
         with torch.no_grad():
             q *= torch.exp(self.settings["step_size"] * (mean + self.margin))
             q /= q.sum()
-        return {"loss": (q.clone() * mean).sum(), "mean_loss": each.mean().detach()}
+        return {"loss": (q.clone() * mean).sum(), "mean_loss": sample_losses.mean().detach()}

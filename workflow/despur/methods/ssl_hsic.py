@@ -23,5 +23,5 @@ class SSLHSIC(BYOL):
     def contrast(self, z: Tensor, p: Tensor) -> Tensor:
         s, p = self.settings, self.opposite(p)  # a view's prediction in its own row
         dependence = dependence_on_identity(inverse_multiquadric(z, p, s["kernel"]))
-        own = inverse_multiquadric(p, p, s["kernel"])
-        return -dependence + s["gamma"] * hsic(own, own).clamp(min=1e-12).sqrt()
+        similarity = inverse_multiquadric(p, p, s["kernel"])
+        return -dependence + s["gamma"] * hsic(similarity, similarity).clamp(min=1e-12).sqrt()

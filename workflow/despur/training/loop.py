@@ -66,7 +66,7 @@ class Trainer:
         self.epochs_per_step = 1 / len(batches)
         self.started_epoch = min(self.started_epoch, self.epoch)
         left = batches[p.step_in_epoch :]
-        for batch, _ in zip(left, self.method.read_ahead([distributed.shard(each) for each in left]), strict=True):
+        for batch, _ in zip(left, self.method.read_ahead([distributed.shard(later) for later in left]), strict=True):
             self.step(batch)
             if self.is_evaluation_due(len(batches)):
                 self.evaluate()

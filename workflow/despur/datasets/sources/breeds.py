@@ -69,8 +69,8 @@ class Hierarchy:
         self.find_classes = cache(self._find_classes)
 
     def _find_classes(self, node: str) -> frozenset[str]:
-        own = {node} if node in self.leaves else set()
-        return frozenset(own.union(*(self.find_classes(child) for child in self.children.get(node, []))))
+        leaf = {node} if node in self.leaves else set()
+        return frozenset(leaf.union(*(self.find_classes(child) for child in self.children.get(node, []))))
 
     def descendants(self, node: str) -> set[str]:
         """This node and those below it that have a class below them."""
@@ -88,7 +88,11 @@ class Hierarchy:
         rng = np.random.RandomState(2)  # theirs: which subclasses there are is part of the benchmark, not of a run
         nodes = sorted(node for node in self.descendants(ancestor) if self.level(node) == level)
         classes = {node: sorted(self.find_classes(node)) for node in nodes}
-        return {node: sorted(rng.choice(own, size, replace=False)) for node, own in classes.items() if len(own) >= size}
+        return {
+            node: sorted(rng.choice(synsets, size, replace=False))
+            for node, synsets in classes.items()
+            if len(synsets) >= size
+        }
 
 
 def find_superclasses(
@@ -113,7 +117,7 @@ def build(settings: Settings, data_root: Path, level: int, ancestor: str, subcla
     size = settings["size"]
     tree = Hierarchy(metadata_tables.find(data_root, ["breeds", "imagenet_class_hierarchy/modified"], REMEDY))
     superclasses = find_superclasses(tree, level, ancestor, subclasses, classes)
-    synsets = [synset for own in superclasses.values() for synset in own]
+    synsets = [synset for subclass_synsets in superclasses.values() for synset in subclass_synsets]
     folder = metadata_tables.find(data_root, ROOTS, IMAGENET)
     train, test = (
         class_folders(folder / part, synsets, f"{tree.files[0]} lists it. {IMAGENET}") for part in ("train", "val")

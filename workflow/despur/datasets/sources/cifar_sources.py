@@ -33,8 +33,8 @@ def join_sources(
 ) -> Dataset:
     """CIFAR-10 (``first``) and another source, pooled: 80 % of the training images are for training, the others select
     (released code)."""
-    own = {split: first.rows(split) for split in ("train", "test")}
-    parts = [(np.asarray(first.inputs)[rows], first.y[rows], split, 0) for split, rows in own.items()]
+    rows_by_split = {split: first.rows(split) for split in ("train", "test")}
+    parts = [(np.asarray(first.inputs)[rows], first.y[rows], split, 0) for split, rows in rows_by_split.items()]
     parts += [(*train, "train", 1), (*test, "test", 1)]
     table = pd.concat([pd.DataFrame({"split": split, "y": y, "a": a}) for _, y, split, a in parts], ignore_index=True)
     table["original"] = np.arange(len(table))

@@ -144,7 +144,7 @@ def dataset(
     if not len(made.rows("val")):
         raise InputError(f"{files}: no sample of the split val; there are {', '.join(map(str, made.splits))}")
     for what, values in (("class", made.y), ("attribute", made.a)):
-        own = values[made.rows_with_attribute("train") if what == "attribute" else made.rows("train")]
-        if len(np.unique(own)) == 1 or len(np.unique(values[values != MISSING])) < 2:
+        train_values = values[made.rows_with_attribute("train") if what == "attribute" else made.rows("train")]
+        if len(np.unique(train_values)) == 1 or len(np.unique(values[values != MISSING])) < 2:
             raise InputError(f"{files}: all training samples have the same {what}: nothing can be learned or compared")
     return made

@@ -44,9 +44,9 @@ def read_fields(path: Path, separator: str | None, width: int, remedy: str) -> l
     Raises InputError for a line with more or fewer."""
     lines = [(number, line) for number, line in enumerate(read_lines(path, remedy), 1) if line.strip()]
     fields = [line.split(separator) for _, line in lines]
-    for (number, _), own in zip(lines, fields, strict=True):
-        if len(own) != width:
-            raise InputError(f"{path}: line {number} has {len(own)} fields, not {width}. {remedy}")
+    for (number, _), line_fields in zip(lines, fields, strict=True):
+        if len(line_fields) != width:
+            raise InputError(f"{path}: line {number} has {len(line_fields)} fields, not {width}. {remedy}")
     return fields
 
 

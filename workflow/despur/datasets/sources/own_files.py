@@ -10,8 +10,8 @@ import pandas as pd
 from despur.datasets.sources import embedding_files
 from despur.storage.store import MISSING, Array, InputError
 
-COLUMNS = ("y", "a", "split")
-READ = ("features", *COLUMNS, "original")
+LABEL_COLUMNS = ("y", "a", "split")
+READ = ("features", *LABEL_COLUMNS, "original")
 SPLITS = r"train|val|test\w*"  # what a split may be called
 NUMBERS = "biuf"  # numpy's letters for kinds of values
 LABELS = f"{NUMBERS}SUMm"  # and texts and times
@@ -29,10 +29,10 @@ def read_npz(path: Path) -> tuple[Array, pd.DataFrame, Array | None]:
         raise InputError(
             f"{path} cannot be read ({error}); save it with numpy.savez, texts as texts, not as objects"
         ) from error
-    if missing := [name for name in ("features", *COLUMNS) if name not in arrays]:
+    if missing := [name for name in ("features", *LABEL_COLUMNS) if name not in arrays]:
         raise InputError(f"{path} has no array {', '.join(missing)}; it has {', '.join(arrays)}")
     refuse_unread(path, arrays, (*READ, "class_embeddings"))
-    columns = {name: arrays[name] for name in (*COLUMNS, "original") if name in arrays}
+    columns = {name: arrays[name] for name in (*LABEL_COLUMNS, "original") if name in arrays}
     refuse_labels(path, columns)
     given = arrays.get("class_embeddings")
     if given is not None and (given.dtype.kind not in NUMBERS or given.ndim != 2 or not given.size):
@@ -67,8 +67,8 @@ def refuse_labels(path: Path, columns: dict[str, Array]) -> None:
 def read_parquet(path: Path) -> tuple[Array | None, pd.DataFrame, None]:
     """A column features of lists, or a column of texts, which stays in the table; or every other column, of numbers, is
     one feature."""
-    table = embedding_files.read_table(path, COLUMNS)
-    kept = [name for name in (*COLUMNS, "original") if name in table]
+    table = embedding_files.read_table(path, LABEL_COLUMNS)
+    kept = [name for name in (*LABEL_COLUMNS, "original") if name in table]
     if "class_embeddings" in table:
         raise InputError(
             f"{path}: class_embeddings have a row for each class, not for each sample: bring all as {path.stem}.npz"
@@ -148,7 +148,7 @@ def refuse_alike(path: Path, key: str, names: Sequence[str]) -> None:
     alike: dict[str, list[str]] = {}
     for name in names:
         alike.setdefault(" ".join(name.split()).lower(), []).append(name)
-    if twice := next((own for own in alike.values() if len(own) > 1), None):
+    if twice := next((spellings for spellings in alike.values() if len(spellings) > 1), None):
         raise InputError(f"{path}: {key} has {' and '.join(map(repr, twice))}: spell them alike, or as other words")
 
 
@@ -178,11 +178,11 @@ def check_features(path: Path, features: Array) -> tuple[Array, bool]:
 def find_own_file(folder: Path, name: str) -> Path:
     """The one file of this name. Raises InputError for none, for two, and for what is no file."""
     names = [f"{name}.parquet", f"{name}.npz", f"{name}/metadata.csv"]
-    for file in (folder / each for each in names):
+    for file in (folder / name for name in names):
         if file.is_symlink() and not file.exists():
             raise InputError(f"{file} is a link to {file.readlink()}, which is not there")
     path = embedding_files.find_file(folder, *names, remedy="See docs/your_own_data.md")
-    if len(there := [each for each in names if (folder / each).exists()]) > 1:
+    if len(there := [name for name in names if (folder / name).exists()]) > 1:
         raise InputError(f"{folder} holds {' and '.join(there)}: keep one of them, move the rest away")
     if not path.is_file():
         raise InputError(f"{path} is no file: put the data there, as docs/your_own_data.md says")

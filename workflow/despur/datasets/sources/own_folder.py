@@ -14,7 +14,7 @@ from despur.specs.settings import Settings
 from despur.storage.store import Array, InputError, Lazy
 from despur.storage.tokenizers import tokenize
 
-COLUMNS = {  # what a column may be called: here, by WILDS, by Group DRO
+COLUMN_NAMES = {  # what a column may be called: here, by WILDS, by Group DRO
     "path": ("path", "img_filename", "filename"),
     "text": ("text",),
     "y": ("y", "label"),
@@ -29,8 +29,8 @@ REMEDY = "docs/your_own_data.md says what it holds"
 
 
 def read_metadata(path: Path) -> tuple[None, pd.DataFrame, None]:
-    """The columns of :data:`COLUMNS`, (N, columns), as numbers where all values are; ``attrs["attribute"]`` is what the
-    attribute is called. Values may be separated by commas, semicolons or tabs, lines may end in any way."""
+    """The columns of :data:`COLUMN_NAMES`, (N, columns), as numbers where all values are; ``attrs["attribute"]`` is
+    what the attribute is called. Values may be separated by commas, semicolons or tabs, lines may end in any way."""
     heads, rows = read_rows(path)
     roles = find_columns(path, heads)
     table = pd.DataFrame([[row[place] for place in roles.values()] for row in rows], columns=list(roles))
@@ -68,26 +68,26 @@ def read_rows(path: Path) -> tuple[list[str], list[list[str]]]:
 def find_columns(path: Path, heads: Sequence[str]) -> dict[str, int]:
     """Where each column that is read stands; others are ignored. Raises InputError for one that is missing or stands
     twice."""
-    found: dict[str, int] = {}
-    for role, names in COLUMNS.items():
+    places_by_role: dict[str, int] = {}
+    for role, names in COLUMN_NAMES.items():
         places = [place for place, head in enumerate(heads) if head.lower() in names]
         if len(places) > 1:
             twice = ", ".join(heads[place] for place in places)
             raise InputError(f"{path}: {twice} are columns of one meaning: keep one of them, call the other otherwise")
-        found |= dict.fromkeys([role], *places) if places else {}
-    missing = [" or ".join(COLUMNS[role]) for role in NEEDED if role not in found]
-    if not missing and len({"path", "text"} & found.keys()) != 1:
+        places_by_role |= dict.fromkeys([role], *places) if places else {}
+    missing = [" or ".join(COLUMN_NAMES[role]) for role in NEEDED if role not in places_by_role]
+    if not missing and len({"path", "text"} & places_by_role.keys()) != 1:
         missing = ["path (of an image), or text, one of the two"]
     if missing:
         raise InputError(f"{path} has no column {'; '.join(missing)}; it has {', '.join(heads)}. {REMEDY}")
-    return found
+    return places_by_role
 
 
 def read_numbers(column: pd.Series) -> pd.Series:
     """Texts as numbers, NaN where they are missing, if all others are numbers; else as they are."""
     missing = own_files.find_missing(column)
-    known = column[~missing]
-    numeric = len(known) > 0 and known.str.fullmatch(NUMBER, na=False).all()
+    present = column[~missing]
+    numeric = len(present) > 0 and present.str.fullmatch(NUMBER, na=False).all()
     return pd.to_numeric(column.mask(missing)) if numeric else column
 
 
@@ -118,13 +118,13 @@ def locate_images(path: Path, names: pd.Series) -> list[Path]:
     relative = [PurePosixPath(name.replace("\\", "/")) for name in names]
     outside = [
         name
-        for name, each in zip(names, relative, strict=True)
-        if each.is_absolute() or ".." in each.parts or ":" in each.parts[0][1:2] or "\0" in name
+        for name, path_below in zip(names, relative, strict=True)
+        if path_below.is_absolute() or ".." in path_below.parts or ":" in path_below.parts[0][1:2] or "\0" in name
     ]
     if outside:
         shown = image_files.name_some([repr(name) for name in outside], ", ")
         raise InputError(f"{path}: {shown} may lie outside of {path.parent}: name images below this folder")
-    return [path.parent / each for each in relative]
+    return [path.parent / path_below for path_below in relative]
 
 
 def resize(image: Image.Image, side: int, fit: str) -> Image.Image:

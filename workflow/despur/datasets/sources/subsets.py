@@ -12,12 +12,12 @@ def quotas(sizes: Array, count: int) -> Array:
     """How many of ``count`` samples each group gets, (G,): in proportion to ``sizes``, by largest remainders, but at
     least one each."""
     exact = count * sizes / sizes.sum()
-    found = np.maximum(np.floor(exact).astype(int), 1)
-    for _ in range(count - found.sum()):
-        found[np.argmax(exact - found)] += 1
-    for _ in range(found.sum() - count):
-        found[np.argmax(np.where(found > 1, found - exact, -np.inf))] -= 1
-    return found
+    counts = np.maximum(np.floor(exact).astype(int), 1)
+    for _ in range(count - counts.sum()):
+        counts[np.argmax(exact - counts)] += 1
+    for _ in range(counts.sum() - count):
+        counts[np.argmax(np.where(counts > 1, counts - exact, -np.inf))] -= 1
+    return counts
 
 
 def select_samples(table: pd.DataFrame, count: int, key: str) -> Array:

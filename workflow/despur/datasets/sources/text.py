@@ -23,11 +23,11 @@ def vocabulary(texts: Iterable[str], size: int) -> list[str]:
     return [word for word, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:size]]
 
 
-def tokens(texts: Sequence[str], known: Sequence[str], length: int) -> Array:
+def tokens(texts: Sequence[str], vocabulary: Sequence[str], length: int) -> Array:
     """int32 (N,length): numbers of the first words of each text, 1 where a word is not known, padded with 0."""
-    number = {word: FIRST + i for i, word in enumerate(known)}
+    number = {word: FIRST + i for i, word in enumerate(vocabulary)}
     numbers = np.full((len(texts), length), PADDING, np.int32)
     for row, text in zip(numbers, texts, strict=True):
-        found = [number.get(word, UNKNOWN) for word in words(text)[:length]]
-        row[: len(found)] = found
+        word_numbers = [number.get(word, UNKNOWN) for word in words(text)[:length]]
+        row[: len(word_numbers)] = word_numbers
     return numbers

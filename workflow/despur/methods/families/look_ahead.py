@@ -51,16 +51,16 @@ class WeightedPairs(Pairs):
         """L_ct (Eq. 1, or the method's own loss) and L_msr (Eq. 6) of representations (2N,c), each the mean or the sum
         over anchors. Without weights L_msr is 0."""
         embedded = self.anchor(anchors)
-        own = embedded if self.shared else self.positive(positives)
+        embedded_positives = embedded if self.shared else self.positive(positives)
         z = gather(embedded)
-        p = z if self.shared else gather(own)
+        p = z if self.shared else gather(embedded_positives)
         times = len(z) if self.settings["reduction"] == "sum" else 1  # of 2N anchors
         contrast = times * self.contrast(z, self.opposite(p))
         if weights is None:
             return contrast, contrast.new_zeros(())
         # With mask_at=embedding, weights act on this process's embeddings, which are gathered afterwards.
         late = self.settings["mask_at"] == "embedding"
-        weighted = self.weigh(weights, own) if late else self.positive(self.weigh(weights, positives))
+        weighted = self.weigh(weights, embedded_positives) if late else self.positive(self.weigh(weights, positives))
         return contrast, times * backdoor(self.compare(z, self.opposite(gather(weighted))))
 
     def objectives(self, views: Views, weights: Tensor | None = None) -> tuple[Tensor, Tensor]:

@@ -22,5 +22,5 @@ def mixed_loss(
         first, second = (apply_network(networks["encoder"], x) for x in inputs)
         z = mix(first, second, share)
     logits = networks["head"](z).float()
-    ours, theirs = (nn.functional.cross_entropy(logits, each, reduction="none") for each in labels)
+    ours, theirs = (nn.functional.cross_entropy(logits, target, reduction="none") for target in labels)
     return mix(ours, theirs, share).mean()

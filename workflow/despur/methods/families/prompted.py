@@ -35,8 +35,8 @@ def set_head(head: nn.Linear, vectors: Tensor) -> None:
 def prompt_embeddings(texts: Texts, of: list[list[str]]) -> Tensor:
     """(K,D): for each of K classes or groups, the mean of its prompts' unit-norm embeddings. All prompts are
     embedded at once."""
-    unit = normalize(texts([prompt for own in of for prompt in own]).float(), dim=1)
-    return torch.stack([rows.mean(dim=0) for rows in unit.split([len(own) for own in of])])
+    unit = normalize(texts([prompt for prompts in of for prompt in prompts]).float(), dim=1)
+    return torch.stack([rows.mean(dim=0) for rows in unit.split([len(prompts) for prompts in of])])
 
 
 def hold_prompts(networks: nn.ModuleDict, texts: Texts, about: Mapping[str, Any], family: str = "class") -> None:
