@@ -44,8 +44,8 @@ def test_samples_are_inputs_classes_and_attributes():
     rows = stored.rows("val")
     assert len(digits) == len(rows) and (y == torch.from_numpy(stored.y[rows[:4]])).all()
     assert (a == torch.from_numpy(stored.a[rows[:4]])).all()
-    centre = stored.inputs[rows[0]][4:36, 4:36].transpose(2, 0, 1) / 127.5 - 1
-    np.testing.assert_allclose(image[0].numpy(), centre, atol=1e-6)
+    center = stored.inputs[rows[0]][4:36, 4:36].transpose(2, 0, 1) / 127.5 - 1
+    np.testing.assert_allclose(image[0].numpy(), center, atol=1e-6)
 
 
 @pytest.mark.parametrize(

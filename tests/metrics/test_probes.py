@@ -84,7 +84,7 @@ def test_without_declared_shares_all_training_samples_have_labels():
     assert [(name, list(rows)) for name, rows in labeled(data).items()] == [("100%", list(range(40)))]
 
 
-def test_probes_are_logistic_regressions_on_standardised_representations():
+def test_probes_are_logistic_regressions_on_standardized_representations():
     data, z = dataset()
     found, x = metrics(data, z), (z - z[:40].mean(axis=0)) / z[:40].std(axis=0)
     rank, y = data.table["label_rank"].to_numpy(), data.y

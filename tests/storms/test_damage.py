@@ -24,7 +24,8 @@ pytestmark = [pytest.mark.storm, pytest.mark.long]
 TARGETS = {
     "cnc": (TABLE, FIGURE),
     "adapters": (
-        "results/runs/scene_digits+copies=1/contrastive_adapter+epochs=1+stage1.epochs=1+stage1.scenes=5/s0/metrics.csv",
+        "results/runs/scene_digits+copies=1/contrastive_adapter+epochs=1+stage1.epochs=1+stage1.scenes=5/s0/"
+        "metrics.csv",
     ),
     "icl_msr": ("results/runs/colored_digits/linear_classifier+stage1=simclr_msr/s0/metrics.csv",),
 }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.datasets.sources import embedding_files, own_files, own_folder
+from despur.datasets.sources import embedding_files, own_files, own_folder, own_labels
 from despur.specs.settings import Settings, choice, int_, name
 from despur.storage.store import MISSING, Array, Dataset
 
@@ -70,15 +70,15 @@ def number_labels(path: Path, table: pd.DataFrame) -> tuple[pd.DataFrame, dict[s
     """The table with classes and attribute values as numbers and splits as names; what the values are called."""
     # Of these two kinds of floats, pandas or parquet does not take all that follows.
     table = table.astype(dict.fromkeys(table.select_dtypes([np.float16, np.longdouble]), float))
-    missing = {"y": own_files.find_missing(table["y"]), "a": own_files.find_missing(table["a"], MISSING)}
+    missing = {"y": own_labels.find_missing(table["y"]), "a": own_labels.find_missing(table["a"], MISSING)}
     for key in ("y", "split", "original"):
         if key in table:
-            own_files.refuse_missing(path, table[key], own_files.find_missing(table[key]))
-    table, value_names = table.assign(split=own_files.read_splits(path, table["split"])), {}
+            own_labels.refuse_missing(path, table[key], own_labels.find_missing(table[key]))
+    table, value_names = table.assign(split=own_labels.read_splits(path, table["split"])), {}
     for key, names in (("y", "classes"), ("a", "attributes")):
-        own_files.refuse_measured(path, table[key][~missing[key]])
-        numbers, value_names[names] = own_files.number_values(table[key], missing[key])
-        own_files.refuse_alike(path, key, value_names[names])
+        own_labels.refuse_measured(path, table[key][~missing[key]])
+        numbers, value_names[names] = own_labels.number_values(table[key], missing[key])
+        own_labels.refuse_alike(path, key, value_names[names])
         table = table.assign(**{key: numbers})
     return table, value_names
 

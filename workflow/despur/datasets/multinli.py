@@ -58,7 +58,8 @@ LICENSE = "OANC; fiction: CC BY 3.0, CC BY-SA 3.0 or public domain"
 DOWNLOADS = (
     {"brings": "multinli_1.0", "read_in": "tensorflow/datasets, multi_nli"},
     {
-        "url": "https://raw.githubusercontent.com/kohpangwei/group_DRO/master/dataset_metadata/multinli/metadata_random.csv",
+        "url": "https://raw.githubusercontent.com/kohpangwei/group_DRO/master/dataset_metadata/"
+        "multinli/metadata_random.csv",
         "file": "multinli/data/metadata_random.csv",
         "license": "MIT",
         "read_in": "kohpangwei/group_DRO, README.md",

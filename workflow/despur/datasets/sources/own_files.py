@@ -1,4 +1,4 @@
-"""The file of your own data: read, its labels numbered, what cannot be right refused. Errors name file and
+"""The file of your own data: found, read, and refused where its shapes or kinds cannot be right. Errors name file and
 column."""
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -8,15 +8,27 @@ import numpy as np
 import pandas as pd
 
 from despur.datasets.sources import embedding_files
-from despur.storage.store import MISSING, Array, InputError
+from despur.datasets.sources.own_labels import NUMBERS
+from despur.storage.store import Array, InputError
 
 LABEL_COLUMNS = ("y", "a", "split")
 READ = ("features", *LABEL_COLUMNS, "original")
-SPLITS = r"train|val|test\w*"  # what a split may be called
-NUMBERS = "biuf"  # numpy's letters for kinds of values
-LABELS = f"{NUMBERS}SUMm"  # and texts and times
-NOTHING = ("", "nan", "NaN", "None", "<NA>", "NaT")  # what numpy and pandas write for a missing value among texts
+LABELS = f"{NUMBERS}SUMm"  # numpy's letters for numbers, texts and times
 ONE_FOR_EACH = "one whole number or text for each sample"
+
+
+def find_own_file(folder: Path, name: str) -> Path:
+    """The one file of this name. Raises InputError for none, for two, and for what is no file."""
+    names = [f"{name}.parquet", f"{name}.npz", f"{name}/metadata.csv"]
+    for file in (folder / name for name in names):
+        if file.is_symlink() and not file.exists():
+            raise InputError(f"{file} is a link to {file.readlink()}, which is not there")
+    path = embedding_files.find_file(folder, *names, remedy="See docs/your_own_data.md")
+    if len(there := [name for name in names if (folder / name).exists()]) > 1:
+        raise InputError(f"{folder} holds {' and '.join(there)}: keep one of them, move the rest away")
+    if not path.is_file():
+        raise InputError(f"{path} is no file: put the data there, as docs/your_own_data.md says")
+    return path
 
 
 def read_npz(path: Path) -> tuple[Array, pd.DataFrame, Array | None]:
@@ -39,29 +51,6 @@ def read_npz(path: Path) -> tuple[Array, pd.DataFrame, Array | None]:
         shape = f"{given.dtype} {given.shape}"
         raise InputError(f"{path}: class_embeddings are {shape}; bring a row of finite numbers for each class, (C,D)")
     return arrays["features"], pd.DataFrame(columns), given
-
-
-def standardize(array: Array) -> Array:
-    """An array in this machine's order of bytes, with texts as texts."""
-    return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array.astype(array.dtype.newbyteorder("="))
-
-
-def refuse_unread(path: Path, given: Iterable[str], read: Sequence[str]) -> None:
-    """Raises InputError for names that nothing reads: one may be a misspelled one."""
-    if unread := [name for name in given if name not in read]:
-        raise InputError(
-            f"{path}: nothing reads {', '.join(unread)}; it may hold {', '.join(read)}: leave out the rest"
-        )
-
-
-def refuse_labels(path: Path, columns: dict[str, Array]) -> None:
-    """Raises InputError for arrays of a shape, kind or length that columns of a table cannot have."""
-    for key, column in columns.items():
-        if column.ndim != 1 or column.dtype.kind not in LABELS:
-            raise InputError(f"{path}: {key} is {column.dtype} {column.shape}; it must have {ONE_FOR_EACH}, (N,)")
-    sizes = {key: len(column) for key, column in columns.items()}
-    if len(set(sizes.values())) > 1:
-        raise InputError(f"{path}: arrays of different lengths: {sizes}")
 
 
 def read_parquet(path: Path) -> tuple[Array | None, pd.DataFrame, None]:
@@ -95,6 +84,29 @@ def read_parquet(path: Path) -> tuple[Array | None, pd.DataFrame, None]:
     return features.to_numpy(float, na_value=np.nan) if arrays.dtype == object else arrays, table[kept], None
 
 
+def standardize(array: Array) -> Array:
+    """An array in this machine's order of bytes, with texts as texts."""
+    return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array.astype(array.dtype.newbyteorder("="))
+
+
+def refuse_unread(path: Path, given: Iterable[str], read: Sequence[str]) -> None:
+    """Raises InputError for names that nothing reads: one may be a misspelled one."""
+    if unread := [name for name in given if name not in read]:
+        raise InputError(
+            f"{path}: nothing reads {', '.join(unread)}; it may hold {', '.join(read)}: leave out the rest"
+        )
+
+
+def refuse_labels(path: Path, columns: dict[str, Array]) -> None:
+    """Raises InputError for arrays of a shape, kind or length that columns of a table cannot have."""
+    for key, column in columns.items():
+        if column.ndim != 1 or column.dtype.kind not in LABELS:
+            raise InputError(f"{path}: {key} is {column.dtype} {column.shape}; it must have {ONE_FOR_EACH}, (N,)")
+    sizes = {key: len(column) for key, column in columns.items()}
+    if len(set(sizes.values())) > 1:
+        raise InputError(f"{path}: arrays of different lengths: {sizes}")
+
+
 def refuse_values(path: Path, column: pd.Series, kind: type, wanted: str) -> None:
     """Raises InputError for the first value of a column that is not of a kind."""
     for row, value in enumerate(column):
@@ -113,56 +125,6 @@ def stack_lists(path: Path, column: pd.Series) -> Array:
     return np.stack(list(column))
 
 
-def find_missing(column: pd.Series, *codes: int) -> Array:
-    """Which values are missing, bool (N,): NaN, None, an empty text, or a text that arrays of texts have instead; and
-    these ``codes``."""
-    if column.dtype.kind in NUMBERS:
-        return (column.isna() | column.isin(codes)).to_numpy()
-    return (column.isna() | column.astype(str).str.strip().isin([*NOTHING, *map(str, codes)])).to_numpy()
-
-
-def number_values(column: pd.Series, missing: Array) -> tuple[Array, list[str]]:
-    """Values in sorted order numbered from 0, ``MISSING`` where they are missing, and what they are called."""
-    kind = {"b": bool, "i": np.int64, "u": np.int64, "f": np.int64}.get(column.dtype.kind, str)
-    numbers = np.full(len(column), MISSING)
-    values, numbers[~missing] = np.unique(column[~missing].to_numpy().astype(kind), return_inverse=True)
-    return numbers, [str(value) for value in values]
-
-
-def refuse_missing(path: Path, column: pd.Series, missing: Array) -> None:
-    """Raises InputError for the first missing value."""
-    if missing.any():
-        raise InputError(
-            f"{path}: {column.name} of sample {int(missing.argmax())} is missing{count_others(missing)}: say what it "
-            "is, or leave the sample out"
-        )
-
-
-def count_others(faulty: Array) -> str:
-    """How many samples have the fault that the first has, in words; nothing for one."""
-    return f" ({faulty.sum():,} samples are at fault)" if faulty.sum() > 1 else ""
-
-
-def refuse_alike(path: Path, key: str, names: Sequence[str]) -> None:
-    """Raises InputError for names that differ only in spaces or capital letters."""
-    alike: dict[str, list[str]] = {}
-    for name in names:
-        alike.setdefault(" ".join(name.split()).lower(), []).append(name)
-    if twice := next((spellings for spellings in alike.values() if len(spellings) > 1), None):
-        raise InputError(f"{path}: {key} has {' and '.join(map(repr, twice))}: spell them alike, or as other words")
-
-
-def refuse_measured(path: Path, column: pd.Series) -> None:
-    """Raises InputError for values that are measured, not counted."""
-    broken = column.to_numpy() % 1 != 0 if column.dtype.kind == "f" else np.zeros(len(column), bool)
-    if broken.any() or column.nunique() > max(20, len(column) // 2):
-        shown = f"{column.iloc[int(broken.argmax())]} of sample {int(broken.argmax())}, " if broken.any() else ""
-        raise InputError(
-            f"{path}: {column.name} has {column.nunique()} values ({shown}{len(column)} samples): it seems continuous. "
-            "Classes and attributes are names or whole numbers that many samples share: sort it into a few intervals"
-        )
-
-
 def check_features(path: Path, features: Array) -> tuple[Array, bool]:
     """Features, gray images with three equal channels as all encoders of images take colors, and whether they are
     images. Raises InputError for what are neither images nor embeddings."""
@@ -173,30 +135,3 @@ def check_features(path: Path, features: Array) -> tuple[Array, bool]:
         accepted = "images as uint8 (N,H,W,3), gray ones as uint8 (N,H,W), embeddings as numbers (N,D)"
         raise InputError(f"{path}: features are {features.dtype} {features.shape}; bring {accepted}")
     return features, image
-
-
-def find_own_file(folder: Path, name: str) -> Path:
-    """The one file of this name. Raises InputError for none, for two, and for what is no file."""
-    names = [f"{name}.parquet", f"{name}.npz", f"{name}/metadata.csv"]
-    for file in (folder / name for name in names):
-        if file.is_symlink() and not file.exists():
-            raise InputError(f"{file} is a link to {file.readlink()}, which is not there")
-    path = embedding_files.find_file(folder, *names, remedy="See docs/your_own_data.md")
-    if len(there := [name for name in names if (folder / name).exists()]) > 1:
-        raise InputError(f"{folder} holds {' and '.join(there)}: keep one of them, move the rest away")
-    if not path.is_file():
-        raise InputError(f"{path} is no file: put the data there, as docs/your_own_data.md says")
-    return path
-
-
-def read_splits(path: Path, column: pd.Series) -> pd.Series:
-    """Names of splits. Raises InputError for others than train, val, test and what begins with test."""
-    texts = column.map(str.strip) if column.map(type).eq(str).all() else column
-    splits = embedding_files.name_splits(str(path), texts)
-    if (wrong := ~splits.astype(str).str.fullmatch(SPLITS)).any():
-        row = int(wrong.argmax())
-        raise InputError(
-            f"{path}: split of sample {row} is {splits.iloc[row]!r}{count_others(wrong)}: splits are train, val and "
-            "test; the name of a further test split begins with test"
-        )
-    return splits

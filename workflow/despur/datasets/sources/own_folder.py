@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import pandas as pd
 from PIL import Image, ImageOps
 
-from despur.datasets.sources import image_files, metadata_tables, own_files, text
+from despur.datasets.sources import image_files, metadata_tables, own_labels, text
 from despur.specs.settings import Settings
 from despur.storage.store import Array, InputError, Lazy
 from despur.storage.tokenizers import tokenize
@@ -85,7 +85,7 @@ def find_columns(path: Path, heads: Sequence[str]) -> dict[str, int]:
 
 def read_numbers(column: pd.Series) -> pd.Series:
     """Texts as numbers, NaN where they are missing, if all others are numbers; else as they are."""
-    missing = own_files.find_missing(column)
+    missing = own_labels.find_missing(column)
     present = column[~missing]
     numeric = len(present) > 0 and present.str.fullmatch(NUMBER, na=False).all()
     return pd.to_numeric(column.mask(missing)) if numeric else column
@@ -99,7 +99,7 @@ def read_inputs(path: Path, table: pd.DataFrame, settings: Settings) -> tuple[Ar
         remedy = f"{path} lists what cannot be used: bring these images, or leave their lines out"
         about = {"input": "image", "size": settings["size"] or side, "train_crop": "image"}
         return image_files.images(locate_images(path, table["path"]), side, fit, remedy), about
-    own_files.refuse_missing(path, table["text"], table["text"].eq("").to_numpy())
+    own_labels.refuse_missing(path, table["text"], table["text"].eq("").to_numpy())
     return read_texts(table["text"], table["split"] == "train", settings)
 
 
@@ -114,7 +114,7 @@ def read_texts(texts: pd.Series, train: pd.Series, settings: Settings) -> tuple[
 
 def locate_images(path: Path, names: pd.Series) -> list[Path]:
     """The files that names below the table's folder stand for. Raises InputError for names that lead out of it."""
-    own_files.refuse_missing(path, names, names.eq("").to_numpy())
+    own_labels.refuse_missing(path, names, names.eq("").to_numpy())
     relative = [PurePosixPath(name.replace("\\", "/")) for name in names]
     outside = [
         name
