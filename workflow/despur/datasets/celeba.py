@@ -167,14 +167,11 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         }
     )
     about = {
+        **image_files.WHOLE_IMAGES,
         "size": size,
-        "train_crop": "centre",
-        "test_crop": "centre",
         "classes": ["not blond", "blond"],
         "attribute": "gender",
         "attributes": ["female", "male"],
-        "select": "val",
-        "headline": "test",
         "sha256": {file.name: sha256(file) for file in (path, split_path)},
     }
     remedy = f"{path} lists it. {REMEDY}"

@@ -73,16 +73,11 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     y, a = raw["category"].map(classes.index).to_numpy()[rows], region.map(regions.index).to_numpy()[rows]
     table = pd.DataFrame({"split": split[rows], "y": y, "a": a, "original": rows})
     about = {
-        **{
-            "size": settings["size"],
-            "train_crop": "centre",
-            "test_crop": "centre",
-            "select": "val",
-            "headline": "test",
-        },
+        **image_files.WHOLE_IMAGES,
+        "size": settings["size"],
         **{"classes": classes, "class_words": [name.replace("_", " ") for name in classes]},
         **{"attributes": regions, "attribute": "region", "groups": regions[:-1]},
-        **{"sha256": {path.name: sha256(path)}},
+        "sha256": {path.name: sha256(path)},
     }
     files = [data_root / FOLDER / f"images/rgb_img_{row}.png" for row in rows]
     remedy = f"{path} lists it. {REMEDY}"

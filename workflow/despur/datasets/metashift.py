@@ -79,14 +79,11 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     split[order[:tested]], split[order[tested : tested + validated]] = "test", "val"
     table = images[["y", "a"]].assign(split=split[original], original=original)
     about = {
+        **image_files.WHOLE_IMAGES,
         "size": size,
-        "train_crop": "centre",
-        "test_crop": "centre",
         "classes": ["dog", "cat"],
         "attribute": "place",
         "attributes": ["outdoor", "indoor"],
-        "select": "val",
-        "headline": "test",
     }
     pixels = image_files.images(list(images["file"]), size, partial(objects.squared, size=size), REMEDY)
     return Dataset(pixels, table, about)

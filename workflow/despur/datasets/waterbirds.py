@@ -133,14 +133,11 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     )
     kept = select_samples(table, settings["samples"], "waterbirds")
     about = {
+        **image_files.WHOLE_IMAGES,
         "size": size,
-        "train_crop": "centre",
-        "test_crop": "centre",
         "classes": list(classes.values()),
         "attribute": "background",
         "attributes": list(places.values()),
-        "select": "val",
-        "headline": "test",
         "sha256": {path.name: sha256(path)},
     }
     files = [path.parent / name for name in raw["img_filename"].iloc[kept]]

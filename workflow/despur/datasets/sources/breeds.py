@@ -139,11 +139,10 @@ def build(settings: Settings, data_root: Path, level: int, ancestor: str, subcla
 
 def about(size: int, classes: list[str], subclasses: int, files: tuple[Path, ...]) -> dict[str, Any]:
     return {
-        **{"size": size, "train_crop": "centre", "test_crop": "centre", "select": "val", "headline": "test"},
-        **{
-            "classes": classes,
-            "attributes": [f"{i + 1}. subclass" for i in range(subclasses)],
-            "attribute": "subclass",
-        },
+        **image_files.WHOLE_IMAGES,
+        "size": size,
+        "classes": classes,
+        "attributes": [f"{i + 1}. subclass" for i in range(subclasses)],
+        "attribute": "subclass",
         "sha256": {file.name: sha256(file) for file in files},
     }

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from despur.compute.randomness import derive_generator
+from despur.datasets.sources import image_files
 from despur.storage.store import Array, Dataset, InputError
 
 
@@ -41,7 +42,8 @@ def join_sources(
     pool = np.flatnonzero(table["split"] == "train")
     table.loc[derive_generator(f"{name}/split").permutation(pool)[: round(0.2 * len(pool))], "split"] = "val"
     about = {
-        **{"size": 32, "train_crop": "centre", "test_crop": "centre", "select": "val", "headline": "test"},
+        **image_files.WHOLE_IMAGES,
+        "size": 32,
         **{"classes": first.about["classes"], "attributes": ["CIFAR-10", other], "attribute": "source"},
         **{"source": source, "md5": first.about["md5"]},
     }

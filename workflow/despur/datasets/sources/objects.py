@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur.datasets.sources import metadata_tables
+from despur.datasets.sources import image_files, metadata_tables
 from despur.datasets.sources.pickled_tables import read_pickled_data
 from despur.storage.store import Array, Dataset, InputError, Lazy
 
@@ -27,8 +27,7 @@ def dataset(
     Class -1, of the split "unlabelled", is not known: only methods without labels see those samples.
     """
     table = pd.DataFrame({"split": split, "y": np.asarray(y, np.int64), "a": 0, "original": np.arange(len(y))})
-    crops = {"train_crop": "centre", "test_crop": "centre"}
-    fixed = {**crops, "attribute": "none", "attributes": ["all"], "select": "val", "headline": "test"}
+    fixed = {**image_files.WHOLE_IMAGES, "attribute": "none", "attributes": ["all"]}
     return Dataset(inputs, table, {**fixed, "size": inputs.shape[1], "classes": list(classes), **about})
 
 
