@@ -323,7 +323,7 @@ def test_a_file_is_parsed_once_and_again_when_it_was_edited(monkeypatch, tmp_pat
     (tmp_path / "papers").mkdir()
     file = tmp_path / "papers" / "tables.py"
     file.write_text("value = 1\n")
-    digest.parse(file, file.read_text())
+    digest.parse(file.read_text(), True)
     texts, parse = [], ast.parse
     monkeypatch.setattr(ast, "parse", lambda text: texts.append(text) or parse(text))
     monkeypatch.setattr(digest, "PACKAGE", tmp_path / "package")

@@ -18,71 +18,13 @@ from despur.specs.paths import ResultPath, parse_seeds
 from despur.specs.spec import Spec
 from despur.specs.stages import PARTS, STAGES, Stage
 from despur.storage.made_from import identify_raw, identify_weights
-
-# Declarations of the package that are not hashed: they are in the specification anyway, or do not change results.
-RESOLVED = {
-    "SETTINGS",
-    "DECLARED_LIKE",
-    "PAPER_HYPERPARAMETERS",
-    "SEED_CHUNK",
-    "RAW",
-    "RAW_WITH",
-    "WEIGHTS",
-    "WEIGHTS_WITH",
-    "DOWNLOADED",
-    "CLASS_EMBEDDINGS",
-    "DOWNLOADS",
-    "BY_HAND",
-    "REVISION",
-    "LABELS_WITHHELD",
-}
-
-
-def _imports(tree: ast.AST) -> frozenset[str]:
-    """Modules below ``despur`` that a syntax tree may import, anywhere in it, as paths: ``methods/cnc``."""
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    modules = (name.partition(".")[2] for name in names if name.startswith("despur."))  # despur/__init__.py is left out
-    return frozenset(name.replace(".", "/") for name in modules)
-
-
-def _declares(node: ast.stmt, *names: str) -> bool:
-    return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in names
-
-
-def _strip(tree: ast.Module, is_component: bool) -> ast.Module:
-    """Without docstrings and, in a component, without what is in the specification or does not change results."""
-    tree.body = [node for node in tree.body if not (is_component and _declares(node, *RESOLVED))]
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if (
-            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-            and body
-            and isinstance(body[0], ast.Expr)
-            and isinstance(body[0].value, ast.Constant)
-            and isinstance(body[0].value.value, str)
-        ):
-            node.body = body[1:]
-    return tree
-
-
-@cache
-def parse(path: Path, text: str) -> tuple[str, frozenset[str]]:
-    """Digest of a file of code with this text, and the modules that it may import. Processes that are forked know it
-    of files that were not edited."""
-    tree, is_component = ast.parse(text), path.parent.name in EXTENSIBLE
-    stripped = ast.unparse(_strip(tree, is_component))
-    return hashlib.sha256(stripped.encode()).hexdigest(), _imports(tree)
+from despur.storage.syntax import declares, parse
 
 
 @cache
 def _file(path: Path) -> tuple[str, frozenset[Path]]:
     """Digest of a file of code, and the files of this package and of extensions that it imports."""
-    digest, modules = parse(path, path.read_text())
+    digest, modules = parse(path.read_text(), path.parent.name in EXTENSIBLE)
     places = (root / module for module in modules for root in (PACKAGE, *list_extensions()))
     files = (file for place in places for file in (place.with_suffix(".py"), place / "__init__.py"))
     return digest, frozenset(file for file in files if file.exists())
@@ -130,7 +72,7 @@ def declarations_digest() -> str:
         ast.unparse(node)
         for file in files
         for node in parse_file(file).body
-        if _declares(node, "SETTINGS", "PAPER_HYPERPARAMETERS")
+        if declares(node, "SETTINGS", "PAPER_HYPERPARAMETERS")
     ]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 

@@ -25,10 +25,20 @@ def take_over(request: dict[str, Any], files: list[int]) -> None:
     os.environ.update(request["environment"])
 
 
+def forget_package() -> None:
+    """Let this process import the package again, which may be edited while the server runs. What has parsed its code
+    stays, unless it is edited itself."""
+    syntax = sys.modules.get("despur.storage.syntax")
+    if syntax and Path(str(syntax.__file__)).read_text() != syntax.TEXT:
+        syntax = None
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "despur" and module is not syntax:
+            del sys.modules[name]
+
+
 def run(command: list[str]) -> None:
     """Do what ``python COMMAND`` does; ``command`` is ``-m MODULE ...`` or ``SCRIPT ...``."""
-    for name in [name for name in sys.modules if name.partition(".")[0] == "despur"]:
-        del sys.modules[name]  # it may be edited while the server runs
+    forget_package()
     if command[0] == "-m":
         sys.argv = command[1:]
         sys.path[0] = str(Path.cwd())

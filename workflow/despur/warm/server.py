@@ -17,7 +17,8 @@ from contextlib import suppress
 from typing import Any
 
 from despur.specs.declarations import PACKAGE
-from despur.storage import digest
+from despur.specs.extensions import EXTENSIBLE
+from despur.storage import syntax
 from despur.warm import folder, is_alive
 from despur.warm.child import run_and_exit, take_over
 
@@ -161,7 +162,7 @@ def compile_umap() -> None:
 def parse_package() -> None:
     """Parse the package's code, on which every job's cache key depends; what is edited later is parsed by the job."""
     for file in PACKAGE.rglob("*.py"):
-        digest.parse(file, file.read_text())
+        syntax.parse(file.read_text(), file.parent.name in EXTENSIBLE)
 
 
 def freeze_objects() -> None:
