@@ -41,25 +41,25 @@ from despur.storage.provenance import run_from_command_line
 from despur.storage.reading import read_json
 from despur.storage.store import Array, Dataset, atomic, load_dataset, write_csv
 
-Known = dict[tuple[Any, ...], list[Row]]
+SharedRows = dict[tuple[Any, ...], list[Row]]
 
 
 @dataclass(frozen=True)
 class RunOutputs:
     """What the metrics of a run under one selection are computed from. ``outputs``: ``z`` and (with a head) ``logits``
-    of all samples; ``head``, the weight of a linear head (K,D), where the model has one. ``known``: rows of
+    of all samples; ``head``, the weight of a linear head (K,D), where the model has one. ``shared_rows``: rows of
     representations that were measured before, by split and by what is the ``same`` for all heads on them; filled
     here."""
 
     dataset: Dataset
     run: Run
     outputs: dict[str, Array]
-    known: Known
+    shared_rows: SharedRows
     same: tuple[Any, ...]
 
 
 def evaluate_run(
-    dataset: Dataset, run: Run, outputs: dict[str, Array], resamples: int = 0, known: Known | None = None
+    dataset: Dataset, run: Run, outputs: dict[str, Array], resamples: int = 0, shared_rows: SharedRows | None = None
 ) -> list[tuple[str, Row]]:
     """All (split, row) of one run and selection (RunOutputs). Probes where there are no logits, or where the data set
     says on how many labels."""
@@ -71,7 +71,7 @@ def evaluate_run(
     }
     outputs = outputs | {name: outputs[name].astype(np.float32) for name in ("z", "logits") if name in outputs}
     same = (hashlib.sha256(outputs["z"].tobytes()).hexdigest(), run.data.name, run.seed, resamples)
-    evaluated = RunOutputs(dataset, run, outputs, {} if known is None else known, same)
+    evaluated = RunOutputs(dataset, run, outputs, {} if shared_rows is None else shared_rows, same)
     rows = [(split, row) for split in splits for row in evaluate_split(evaluated, split, weights[split])]
     if probes.apply(dataset, outputs.get("logits")):
         rows += probes.probe_rows(dataset, outputs["z"], weights)
@@ -103,15 +103,15 @@ def load_measures() -> list[Callable[..., Iterator[Row]]]:
 def evaluate_test_split(evaluated: RunOutputs, split: str, weights: Array) -> Iterator[Row]:
     """What is measured only on a split that does not select: nearest neighbors, where the method declares how many;
     with a known attribute, all that compares its values."""
-    dataset, run, outputs, known = evaluated.dataset, evaluated.run, evaluated.outputs, evaluated.known
+    dataset, run, outputs, shared_rows = evaluated.dataset, evaluated.run, evaluated.outputs, evaluated.shared_rows
     rows, z, logits, same = dataset.rows(split), outputs["z"], outputs["logits"], (split, *evaluated.same)
     if k := run.spec.settings.get("neighbours"):
         correct = predict_neighbors(dataset, rows, z, k) == dataset.y[rows]
         yield f"knn{k}_accuracy", "", mean(correct.astype(float), weights)
     if len(dataset.about["attributes"]) > 1:
-        if same not in known:
-            known[same] = list(measure_representations(dataset, rows, z, run.seed, weights))
-        yield from known[same]
+        if same not in shared_rows:
+            shared_rows[same] = list(measure_representations(dataset, rows, z, run.seed, weights))
+        yield from shared_rows[same]
         yield "leakage_logits", "", measure_leakage(dataset, rows, logits, weights)
         if "head" in outputs:
             yield from measure_bound(dataset, rows, z, logits, outputs["head"], weights)
@@ -122,12 +122,12 @@ def evaluate(result: ResultPath, arguments: argparse.Namespace) -> None:
     container, models = (Container(result.folder / f"{name}.safetensors") for name in ("outputs", "models"))
     about = read_json(result.folder / "about.json")["runs"]
     stored = cache(partial(load_dataset, result.data.folder))
-    known: Known = {}
+    shared_rows: SharedRows = {}
     rows, resampled = [], []
     for run in result.runs():
         dataset = divide_held_out(stored(run.data.name), run)
         named, by_rule = identify_run(result, run), about[run.key].get("selections", {})
-        for selection, measured in by_selection(dataset, run, container, models, about[run.key], known):
+        for selection, measured in by_selection(dataset, run, container, models, about[run.key], shared_rows):
             for split, (metric, group, value) in measured:
                 values = np.atleast_1d(value)
                 row = named | {"split": split, "selection": selection, "metric": metric, "group": group}
@@ -143,7 +143,12 @@ def evaluate(result: ResultPath, arguments: argparse.Namespace) -> None:
 
 
 def by_selection(
-    dataset: Dataset, run: Run, container: Container, models: Container, about: Mapping[str, Any], known: Known
+    dataset: Dataset,
+    run: Run,
+    container: Container,
+    models: Container,
+    about: Mapping[str, Any],
+    shared_rows: SharedRows,
 ) -> Iterator[tuple[str, list[tuple[str, Row]]]]:
     """What is measured of a run under each selection; once, where several are one step. ``about``: what about.json
     says of the run."""
@@ -157,7 +162,7 @@ def by_selection(
             if (head := f"{run.key}/{name}/head.weight") in models.keys:
                 outputs["head"] = models[head]
             resamples = RESAMPLES if name in ("best", *by_rule.values()) else 0
-            done[name] = evaluate_run(dataset, run, outputs, resamples, known)
+            done[name] = evaluate_run(dataset, run, outputs, resamples, shared_rows)
         yield selection, done[name]
 
 
