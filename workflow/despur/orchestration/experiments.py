@@ -160,10 +160,7 @@ def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[
         methods = {name: load_experiments(paper)["methods"][name] for name in methods}
     runs, seeds = [], here.get("seeds")  # None: as many as the whole run; a mapping: by method
     for paper_dataset in here.get("datasets", []):
-        used = [
-            _apply_paper_settings(paper, paper_dataset, substitute)
-            for substitute in list_substitutes(config, paper_dataset)
-        ]
+        used = [_apply_paper_settings(paper, paper_dataset, data) for data in list_substitutes(config, paper_dataset)]
         datasets = [change_settings(data, here.get("data", "")) for data in used]
         for dataset, method in itertools.product(datasets, select_methods(config, paper_dataset, methods)):
             method_seeds = seeds.get(method) if isinstance(seeds, Mapping) else seeds
@@ -175,13 +172,11 @@ def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[
 
 def _apply_paper_settings(paper: str, paper_dataset: str, dataset: str) -> str:
     """A data set as the configuration uses it, with the settings that it has in this paper; a substitute as it is."""
-    paper_settings = load_experiments(paper).get("data", {}).get(paper_dataset, "")
-    if not paper_settings or ArtifactRun(paper_dataset, dataset, "", ()).substitute:
+    text = load_experiments(paper).get("data", {}).get(paper_dataset, "")
+    if not text or ArtifactRun(paper_dataset, dataset, "", ()).substitute:
         return dataset
     named = parse(dataset)[1]
-    return change_settings(
-        dataset, "+".join(item for item in paper_settings.split("+") if item.partition("=")[0] not in named)
-    )
+    return change_settings(dataset, "+".join(item for item in text.split("+") if item.partition("=")[0] not in named))
 
 
 def list_runs_of_papers(config: Mapping[str, Any]) -> list[ArtifactRun]:

@@ -24,9 +24,9 @@ Declaration = Mapping[str, Setting]
 def _resolve_point(kind: str, base: str, overrides: dict[str, str], dataset: str, stage: str, path: str = "") -> Spec:
     """Resolve one point; ``path`` is where it stands in the name (``groups.``, ``stage1.``), for messages."""
     declaration = _load_declaration(kind, base, stage, path)
-    settings = paper_hyperparameters(dataset, base, stage)
-    values, changes = _read_own_settings(declaration, settings, overrides, path)
-    stated_of_stage1 = _select_stated_of_stage1(declaration, settings, values | overrides, dataset)
+    presets = paper_hyperparameters(dataset, base, stage)
+    values, changes = _read_own_settings(declaration, presets, overrides, path)
+    stated_of_stage1 = _select_stated_of_stage1(declaration, presets, values | overrides, dataset)
     dotted = stated_of_stage1 | {key: text for key, text in overrides.items() if key not in values}
     components = _resolve_components(declaration, values, dotted, dataset, path)
     _refuse_unknown_keys(base, declaration, components, dotted, path)
@@ -73,15 +73,13 @@ def _load_declaration(kind: str, base: str, stage: str, path: str) -> Declaratio
 
 
 def _read_own_settings(
-    declaration: Declaration, dataset_settings: Settings, overrides: Mapping[str, str], path: str
+    declaration: Declaration, presets: Settings, overrides: Mapping[str, str], path: str
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """The values of a component's own settings; those that differ from their defaults, spelled."""
     values: dict[str, Any] = {}
     changes: dict[str, str] = {}
     for key, setting in declaration.items():
-        default = (
-            setting.parse(path + key, spell(dataset_settings[key])) if key in dataset_settings else setting.default
-        )
+        default = setting.parse(path + key, spell(presets[key])) if key in presets else setting.default
         values[key] = setting.parse(path + key, overrides[key], default) if key in overrides else default
         if values[key] != default:
             changes[key] = spell(values[key])
@@ -94,13 +92,11 @@ def _resolve_components(
     """The components of a component; groups last, as they are inferred from the stage 1 beside them."""
     components: dict[str, Spec] = {}
     for key in sorted((key for key in declaration if declaration[key].folder), key=lambda key: key == "groups"):
-        component_overrides = {
-            k.removeprefix(f"{key}."): text for k, text in dotted.items() if _component_of(k, declaration) == key
-        }
+        nested = {k.removeprefix(f"{key}."): text for k, text in dotted.items() if _component_of(k, declaration) == key}
         if key == "groups" and "stage1" in components:
-            component_overrides |= _copy_stage1(components["stage1"], values[key])
+            nested |= _copy_stage1(components["stage1"], values[key])
         below = "stage1." if key == "stage1" else f"{path}{key}."
-        components[key] = _resolve_point(declaration[key].folder, values[key], component_overrides, dataset, key, below)
+        components[key] = _resolve_point(declaration[key].folder, values[key], nested, dataset, key, below)
     return components
 
 
@@ -130,19 +126,19 @@ def _list_changes_of(key: str, component: Spec, declaration: Declaration) -> dic
 
 
 def _select_stated_of_stage1(
-    declaration: Declaration, dataset_settings: Settings, overrides: Settings, dataset: str
+    declaration: Declaration, presets: Settings, overrides: Settings, dataset: str
 ) -> dict[str, str]:
     """What a data set's file states for the stage 1 of a component, of the settings that this stage 1 has. Empty where
     the name takes another stage 1 than the one declared or stated, or where none is read (``groups=oracle``)."""
-    of_stage1 = {key: spell(value) for key, value in dataset_settings.items() if key.startswith("stage1.")}
+    of_stage1 = {key: spell(value) for key, value in presets.items() if key.startswith("stage1.")}
     if of_stage1 and "stage1" not in declaration and "groups" in overrides:
-        declaration, dataset_settings = (
+        declaration, presets = (
             read_declarations("inference", overrides["groups"])["SETTINGS"],
             paper_hyperparameters(dataset, overrides["groups"], "groups"),
         )
     if not of_stage1 or "stage1" not in declaration:
         return {}
-    named = dataset_settings.get("stage1", declaration["stage1"].default)
+    named = presets.get("stage1", declaration["stage1"].default)
     stage1_settings = read_declarations("methods", named)["SETTINGS"] if overrides.get("stage1", named) == named else {}
     return {key: value for key, value in of_stage1.items() if key.split(".")[1] in stage1_settings}
 
@@ -182,11 +178,9 @@ def change_settings(dataset: str, data: str) -> str:
     ``cmnist+colors=released+p_corr=0.5~0.9``."""
     if not data:
         return dataset
-    base, settings = parse(dataset)
-    settings |= parse(f"{base}+{data}")[1]
-    return check_length(
-        resolve("datasets", join(base, {key: "~".join(values) for key, values in settings.items()})).name
-    )
+    base, merged = parse(dataset)
+    merged |= parse(f"{base}+{data}")[1]
+    return check_length(resolve("datasets", join(base, {k: "~".join(values) for k, values in merged.items()})).name)
 
 
 def check_length(name: str) -> str:

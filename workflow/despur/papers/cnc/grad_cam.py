@@ -114,15 +114,13 @@ def plot_saliency(axis: Any, run: ExplainedRun, row: int) -> None:
 def describe_shares(shares: pd.DataFrame, artifact_run: ArtifactRun) -> str:
     """Share of saliency on the foreground, averaged over groups; mean and standard deviation over seeds."""
     rows = shares_on(shares, artifact_run)
-    percent = (
-        100 * rows[rows["paper_method"] == artifact_run.paper_method].groupby("seed")[["inside", "uniform"]].mean()
-    )
-    if percent["inside"].isna().all():
+    means = 100 * rows[rows["paper_method"] == artifact_run.paper_method].groupby("seed")[["inside", "uniform"]].mean()
+    if means["inside"].isna().all():
         return NO_MASKS
-    spread = f" ± {percent['inside'].std():.0f}" if len(percent) > 1 else ""
+    spread = f" ± {means['inside'].std():.0f}" if len(means) > 1 else ""
     return (
-        f"{percent['inside'].mean():.0f}{spread} %\nof saliency on\nforeground,\nwhich is "
-        f"{percent['uniform'].mean():.0f} %\nof the image"
+        f"{means['inside'].mean():.0f}{spread} %\nof saliency on\nforeground,\nwhich is "
+        f"{means['uniform'].mean():.0f} %\nof the image"
     )
 
 
