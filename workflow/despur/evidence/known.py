@@ -19,10 +19,6 @@ from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ORDERS, ClaimVe
 from despur.orchestration.experiments import REFERENCE, find_papers
 
 CLAIM = ["paper", "claim", "paper_dataset", "tier"]
-CLAIM_TEXTS = [
-    *("kind_of_row", "claim", "statement", "place", "paper_dataset"),
-    *("tier", "primary", "verdict", "reason"),
-]
 
 
 def judge_together(claims: pd.DataFrame) -> pd.DataFrame:
@@ -84,10 +80,8 @@ def list_not_run() -> pd.DataFrame:
     parts = []
     for paper, folder in find_papers().items():
         not_run = {"paper": paper, "seeds": 0}
-        empty = dict.fromkeys(("by_seed", "settings", "data"), "")
-        numbers = tally.list_printed(paper).assign(
-            kind_of_row="number", verdict=NumberVerdict.NOT_RUN, **not_run, **empty
-        )
+        empty = {"verdict": NumberVerdict.NOT_RUN, **dict.fromkeys(("by_seed", "settings", "data"), "")}
+        numbers = tally.list_printed(paper).assign(kind_of_row="number", **not_run, **empty)
         claims = [
             {
                 "kind_of_row": "claim",
@@ -104,8 +98,8 @@ def list_not_run() -> pd.DataFrame:
             if not claim.ours
             for datasets in claim.rows
         ]
-        parts += [numbers, pd.DataFrame(claims, columns=CLAIM_TEXTS).assign(**not_run)]
-    columns = dict.fromkeys([*parts[0], "p_holds", "p_fails", *CLAIM_TEXTS])
+        parts += [numbers, pd.DataFrame(claims).assign(**not_run)]
+    columns = dict.fromkeys([*(name for part in parts for name in part), "p_holds", "p_fails"])
     return pd.concat(parts, ignore_index=True).reindex(columns=[*columns]).astype(object)
 
 
