@@ -22,5 +22,5 @@ def encode_logits(logits: Array, right: Array) -> Array:
     predicted = logits.argmax(axis=1)
     if logits.shape[1] <= FEW:
         return encode_predicted(predicted, right, logits.shape[1])
-    own = np.take_along_axis(logits, right[:, None], axis=1)
-    return np.where(predicted == right, 0, np.clip((logits > own).sum(axis=1), 1, FEW)).astype(np.uint8)
+    right_logit = np.take_along_axis(logits, right[:, None], axis=1)
+    return np.where(predicted == right, 0, np.clip((logits > right_logit).sum(axis=1), 1, FEW)).astype(np.uint8)

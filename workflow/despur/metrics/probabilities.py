@@ -64,11 +64,11 @@ def areas_under_curves(score: Array, positive: Array, weights: Array) -> tuple[A
     hits, every = (
         np.add.reduceat(part, starts, axis=-1) for part in (sorted_weights * positive[order], sorted_weights)
     )
-    found, taken = hits.cumsum(axis=-1), every.cumsum(axis=-1)
-    total, others = found[..., -1], taken[..., -1] - found[..., -1]
+    true_positives, taken = hits.cumsum(axis=-1), every.cumsum(axis=-1)
+    total, others = true_positives[..., -1], taken[..., -1] - true_positives[..., -1]
     both = (total > 0) & (others > 0)
-    below = (every - hits) * (found - hits / 2)  # positives above each negative; of equal score, one half
-    precision = found / np.maximum(taken, 1e-12)
+    below = (every - hits) * (true_positives - hits / 2)  # positives above each negative; of equal score, one half
+    precision = true_positives / np.maximum(taken, 1e-12)
     roc, average = below.sum(axis=-1) / np.maximum(total * others, 1e-12), (hits * precision).sum(axis=-1)
     return np.where(both, roc, np.nan), np.where(both, average / np.maximum(total, 1e-12), np.nan)
 
@@ -76,11 +76,13 @@ def areas_under_curves(score: Array, positive: Array, weights: Array) -> tuple[A
 def class_areas(probabilities: Array, y: Array, weights: Array) -> tuple[Array, Array]:
     """:func:`areas_under_curves` of the second of two classes, else their means over the classes that have both."""
     classes = probabilities.shape[1]
-    each = [
+    by_class = [
         areas_under_curves(probabilities[:, label], y == label, weights)
         for label in ([1] if classes == 2 else range(classes))
     ]
-    roc, precision = (average_groups(np.stack(areas, axis=-1), np.ones(len(each))) for areas in zip(*each, strict=True))
+    roc, precision = (
+        average_groups(np.stack(areas, axis=-1), np.ones(len(by_class))) for areas in zip(*by_class, strict=True)
+    )
     return roc, precision
 
 
@@ -100,9 +102,9 @@ def measure(
         return
     every, classes = softmax(outputs["logits"][rows].astype(float), axis=1), dataset.y[rows]
     for name, inside in list_parts(dataset, rows):
-        probabilities, y, own = every[inside], classes[inside], (weights[:1] if name else weights)[:, inside]
-        yield "brier_score", name, brier_score(probabilities, y, own)
-        yield "calibration_error", name, calibration_error(probabilities, y, own)
-        roc, precision = class_areas(probabilities, y, own[:1] if len(every.T) > MANY else own)
+        probabilities, y, inside_weights = every[inside], classes[inside], (weights[:1] if name else weights)[:, inside]
+        yield "brier_score", name, brier_score(probabilities, y, inside_weights)
+        yield "calibration_error", name, calibration_error(probabilities, y, inside_weights)
+        roc, precision = class_areas(probabilities, y, inside_weights[:1] if len(every.T) > MANY else inside_weights)
         yield "auroc", name, roc
         yield "average_precision", name, precision

@@ -78,9 +78,9 @@ def probe_rows(dataset: Dataset, z: Array, weights: Mapping[str, Array]) -> Iter
                     yield from ((split, row) for row in accuracies(dataset, rows[keep], correct, share, scored))
                 else:
                     yield split, (metric, share, mean(correct, scored))
-    known = dataset.rows_with_attribute("train")
+    with_attribute = dataset.rows_with_attribute("train")
     for share, fitted in labeled(dataset).items():
-        held_out = held_out_domain_accuracy(z, y, a, fitted[np.isin(fitted, known)], known)
+        held_out = held_out_domain_accuracy(z, y, a, fitted[np.isin(fitted, with_attribute)], with_attribute)
         yield "train", ("probe_accuracy_held_out_domain", share, held_out)
     for split, rows, predicted in domains(dataset, z, list(weights)):
         yield split, ("domain_accuracy", "", mean((predicted == a[rows]).astype(float), weights[split]))
