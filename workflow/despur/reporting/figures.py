@@ -11,12 +11,14 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed_names import DATA, NAMES
-from despur.storage.store import atomic
+from despur.storage.store import Array, atomic
 
 COLUMN = 3.4  # inches: width of a column in print
 PALETTE = sns.color_palette("colorblind", 10)
@@ -106,6 +108,24 @@ def limit_percent(axis: Any, lowest: float | None = None) -> None:
     axis.set_ylim(lowest, 100)
     for artist in (*(line for line in axis.lines if line.get_marker() != "None"), *axis.collections):
         artist.set_clip_on(False)
+
+
+def draw_heat_map(axis: Any, table: pd.DataFrame, texts: Array, **style: Any) -> Any:
+    """Cells of a table from the top, each with its text; empty where it has no value. ``style``: of the mesh, which is
+    returned. (seaborn draws the whole figure for each of its heat maps.)"""
+    mesh = axis.pcolormesh(table.to_numpy(), **style)
+    axis.set(ylim=(len(table), 0))
+    for (row, column), value in np.ndenumerate(table):
+        if not np.isnan(value):
+            light = mesh.to_rgba(value)[:3] @ np.array([0.3, 0.6, 0.1]) > 0.5
+            place = {"ha": "center", "va": "center", "size": 5.5, "color": "0.15" if light else "white"}
+            text = axis.text(column + 0.5, row + 0.5, texts[row, column], **place)
+            text.set_in_layout(False)  # hundreds: the layout need not measure what lies within the axes
+    axis.set_xticks(np.arange(table.shape[1]) + 0.5, table.columns)
+    axis.set_yticks(np.arange(len(table)) + 0.5, table.index)
+    axis.tick_params(length=0)
+    axis.spines[:].set_visible(False)
+    return mesh
 
 
 def write_figure(prefix: Path, figure: Figure) -> None:

@@ -5,14 +5,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.patches import Rectangle
 
 from despur.evidence.numbers.printed import parse_settings
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.accuracy_figures import LABELS, average_seeds, load_accuracies, split_by_dataset
 from despur.papers.domain_temperature.selection import is_selected, load_runs, rows_where, select_settings
-from despur.reporting.figures import COLUMN, label_rows, order_methods, write_figure
+from despur.reporting.figures import COLUMN, draw_heat_map, label_rows, order_methods, write_figure
 from despur.reporting.printed_names import NAMES
 from despur.storage.store import write_csv
 
@@ -57,12 +56,9 @@ def load_printed_grids(method: str) -> pd.DataFrame:
 def plot_heat_map(axis: Any, table: pd.DataFrame, title: str) -> None:
     """Accuracy over tau_alpha (down) and tau_beta (right), the selected pair framed."""
     wide = table.pivot_table(index="tau_alpha", columns="tau_beta", values="accuracy")
-    style = {"annot": True, "fmt": ".0f", "annot_kws": {"size": 5.5}, "cmap": "viridis", "vmin": 50, "vmax": 100}
     right, down = ([f"{level:g}" for level in levels] for levels in (wide.columns, wide.index))
-    sns.heatmap(wide, cbar=False, ax=axis, xticklabels=right, yticklabels=down, **style)
-    axis.tick_params("y", rotation=0)
-    for text in axis.texts:  # hundreds: the layout need not measure what lies within the axes
-        text.set_in_layout(False)
+    texts = np.vectorize("{:.0f}".format)(wide)
+    draw_heat_map(axis, wide.set_axis(right, axis=1).set_axis(down), texts, cmap="viridis", vmin=50, vmax=100)
     for pair in table[table["selected"]][GRID].drop_duplicates().itertuples():
         corner = wide.columns.get_loc(pair.tau_beta), wide.index.get_loc(pair.tau_alpha)
         axis.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor="red", linewidth=1.8, clip_on=False, zorder=5))

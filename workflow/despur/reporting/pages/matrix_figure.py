@@ -12,8 +12,6 @@ from despur.storage.store import Array
 def draw_matrix(table: pd.DataFrame, prefix: Path) -> None:
     """One heat map: the color is the rank in a column, the text the value and, where any rank of its column is refuted,
     the ranks that are not."""
-    import seaborn as sns
-
     from despur.reporting import figures
     from despur.reporting.printed_names import NAMES
 
@@ -24,16 +22,10 @@ def draw_matrix(table: pd.DataFrame, prefix: Path) -> None:
         spread(values=name).loc[by_worst, labels] for name in ("rank", "rank_low", "rank_high", "value")
     )
     figure, (axes,) = figures.create_panels(1, width=2 * figures.COLUMN, height=0.6 + 0.3 * len(rank))
-    sns.heatmap(
-        rank,
-        annot=format_entries(value, low, high),
-        fmt="",
-        cmap="viridis_r",
-        cbar_kws={"label": "rank (1: best)"},
-        linewidths=0.5,
-        annot_kws={"size": 5.5},
-        ax=axes,
+    mesh = figures.draw_heat_map(
+        axes, rank, format_entries(value, low, high), cmap="viridis_r", edgecolor="white", lw=0.5
     )
+    figure.colorbar(mesh, label="rank (1: best)")
     units = table.drop_duplicates("label").set_index("label")["unit"]
     axes.set_xticks(
         np.arange(len(labels)) + 0.5, [f"{label}\n({units[label]})" for label in labels], rotation=40, ha="right"
