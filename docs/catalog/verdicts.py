@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 
 from catalog.markdown import REFERENCE, code, escape, table
+from despur.evidence.all_evidence import load_evidence
 from despur.evidence.claims.claim_format import Claim
-from despur.evidence.known import load_evidence
 from despur.evidence.verdicts import DECIDED, ORDERS, Tier
 
 TITLES = ["on the paper's data", "on substitutes"]

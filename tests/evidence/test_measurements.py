@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from despur.evidence.all_evidence import gather_evidence, judge_together, load_evidence
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.claims.decisions import judge_claim
-from despur.evidence.claims.evidence import MeasuredValues
-from despur.evidence.known import gather_evidence, judge_together, load_evidence
+from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.measurements import list_measurements
 from despur.evidence.numbers.settings import find_origin
 from despur.evidence.runs.collapsed import has_collapsed, mark_collapsed

@@ -10,7 +10,7 @@ from helpers import save_tiny, tiny_dataset
 from making import row_of, write_run
 from scipy import stats
 
-from despur.evidence.claims.evidence import MeasuredValues
+from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.sentences.sentence_format import read_sentence
 from despur.evidence.sentences.values import sum_noise
 from despur.orchestration import configuration, experiments

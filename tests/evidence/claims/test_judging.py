@@ -13,8 +13,8 @@ from scipy import stats
 from despur.evidence.claims import judging
 from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.claims.decisions import judge_claim, judge_on_printed, select_note
-from despur.evidence.claims.evidence import AmbiguousValue, MeasuredValues
 from despur.evidence.claims.judging import format_claims, judge_claims
+from despur.evidence.claims.measured_values import AmbiguousValue, MeasuredValues
 from despur.evidence.claims.printed_numbers import Printed, load_printed_numbers
 from despur.evidence.statistics.levels import Missing
 from despur.evidence.statistics.rank_correlations import fisher, least_half_width

@@ -14,7 +14,7 @@ from making import write_run
 from project import SOURCE
 from scipy import stats
 
-from despur.evidence.claims.evidence import MeasuredValues
+from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.statistics.contrasts import LEVEL
 from despur.orchestration import artifact_files, configuration, experiments, matrix, plan
 from despur.orchestration.experiments import ArtifactRun

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 from project import SOURCE
 
-from despur.evidence.known import load_evidence
+from despur.evidence.all_evidence import load_evidence
 from despur.evidence.ledger import files as ledger
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import judge_records

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from project import SOURCE
 
-from despur.evidence.known import gather_evidence, list_not_run, load_evidence
+from despur.evidence.all_evidence import gather_evidence, list_not_run, load_evidence
 from despur.evidence.tally import COMPARISON
 from despur.evidence.verdicts import Tier
 from despur.orchestration.experiments import list_papers

@@ -26,7 +26,7 @@ def summarize_run(configfile: Path) -> Iterator[str]:
 
 def show_known(scorecard: Path) -> Iterator[str]:
     """The table of the first screen, of a scorecard of this machine with all that is kept."""
-    from despur.evidence.known import load_evidence
+    from despur.evidence.all_evidence import load_evidence
     from despur.reporting.pages.summary import format_lines, summarize_papers
 
     papers = summarize_papers(load_evidence(scorecard))

@@ -15,7 +15,7 @@ from despur.evidence.claims.advice import what_would_settle
 from despur.evidence.claims.claim_evidence import summarize
 from despur.evidence.claims.claim_format import Claim
 from despur.evidence.claims.evaluate_formulas import collect_rows, collect_values, common_seeds, evaluate
-from despur.evidence.claims.evidence import AmbiguousValue, MeasuredValues
+from despur.evidence.claims.measured_values import AmbiguousValue, MeasuredValues
 from despur.evidence.claims.printed_numbers import Printed, loosen
 from despur.evidence.claims.refusals import (
     explain_no_interval,

@@ -1,12 +1,12 @@
 """The contrasts of claims (evidence/statistics/contrasts.py), computed from their formulas and the tables of
-measured values (evidence/claims/evidence.py)."""
+measured values (evidence/claims/measured_values.py)."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from despur.evidence.claims.evidence import MeasuredValues
+from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.statistics.contrasts import Contrast, Group
 from despur.evidence.statistics.formulas import Correlation, Formula, Formulas
 from despur.evidence.statistics.levels import Missing

@@ -13,7 +13,7 @@ import pandas as pd
 
 from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.claims.decisions import find_tier, judge_claim, judge_on_printed, list_collapsed
-from despur.evidence.claims.evidence import MeasuredValues
+from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.claims.printed_numbers import Printed
 from despur.evidence.claims.refusals import (
     explain_not_run,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.evidence.claims.evidence import MeasuredValues
+from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.numbers.printed import is_same, parse_settings
 from despur.evidence.numbers.verdicts import last_digit
 from despur.evidence.statistics.formulas import DEFAULTS, Correlation, Formula, Formulas

@@ -7,8 +7,8 @@ import pandas as pd
 
 from despur.evidence.claims.claim_format import read_levels
 from despur.evidence.claims.evaluate_formulas import collect_rows
-from despur.evidence.claims.evidence import AmbiguousValue, MeasuredValues
 from despur.evidence.claims.judging import uses_datasets
+from despur.evidence.claims.measured_values import AmbiguousValue, MeasuredValues
 from despur.evidence.numbers.printed import find_refusal
 from despur.evidence.numbers.tables import NUMBER_COLUMNS, compare, format_table
 from despur.evidence.numbers.verdicts import last_digit

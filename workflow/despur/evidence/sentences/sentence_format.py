@@ -29,7 +29,7 @@ from typing import Any
 import yaml
 
 from despur.evidence.claims.evaluate_formulas import collect_values, common_seeds
-from despur.evidence.claims.evidence import MeasuredValues
+from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.claims.read_formulas import FORMS, read_group
 from despur.evidence.statistics.formulas import DEFAULTS, Formulas
 from despur.evidence.statistics.levels import Levels, Missing, PaperLevels

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.claims.evaluate_formulas import collect_values, common_seeds, evaluate
-from despur.evidence.claims.evidence import MeasuredValues
+from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.numbers.rows import describe_by_seed
 from despur.evidence.numbers.sample_noise import sample_variance
 from despur.evidence.numbers.verdicts import judge_count, judge_values

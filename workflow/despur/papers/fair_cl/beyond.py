@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.evidence.claims.evidence import MeasuredValues
+from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.statistics.contrasts import INTERVAL, Contrast
 from despur.evidence.statistics.formulas import DEFAULTS
 from despur.evidence.verdicts import NumberVerdict

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.evidence.claims.evidence import MeasuredValues
+from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples, parse_artifact_runs
 from despur.evidence.runs.run_files import MACHINE, find_run, load_abouts, load_upstream
 from despur.evidence.statistics.formulas import DEFAULTS

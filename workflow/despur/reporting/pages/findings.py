@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from despur.evidence.known import Evidence, load_evidence
+from despur.evidence.all_evidence import Evidence, load_evidence
 from despur.evidence.ledger import files
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import JudgedRecord, judge_records

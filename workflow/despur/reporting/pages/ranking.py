@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import rankdata
 
-from despur.evidence.claims.evidence import MeasuredValues
+from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.statistics.contrasts import FAILS, HOLDS, LEVEL, Contrast, decide
 from despur.evidence.statistics.formulas import DEFAULTS
 from despur.storage.store import Array

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from despur.evidence import tally
-from despur.evidence.known import load_evidence
+from despur.evidence.all_evidence import load_evidence
 from despur.evidence.verdicts import ClaimVerdict
 from despur.orchestration import configuration, experiments
 from despur.reporting.digits import check_digits

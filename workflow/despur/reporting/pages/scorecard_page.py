@@ -11,7 +11,7 @@ import pandas as pd
 import yaml
 
 from despur.evidence import tally
-from despur.evidence.known import Evidence
+from despur.evidence.all_evidence import Evidence
 from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.counts import COMPARED, ORDER
 from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, NumberVerdict, Printed, Tier

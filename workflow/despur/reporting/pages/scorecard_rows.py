@@ -1,5 +1,6 @@
 """The rows of scorecard.csv: every printed number, claim and comparison (claims.yaml, ``ours``) of the papers, judged
-in one configuration or not run. What they say together with the ledger and reference runs: despur/evidence/known.py."""
+in one configuration or not run. What they say together with the ledger and reference runs:
+despur/evidence/all_evidence.py."""
 
 from collections.abc import Mapping
 

@@ -1,5 +1,5 @@
 """What is known of each paper, in one row and one sentence: for the end of ``make``, the page, the report and the
-documents. Every count is one of :func:`despur.evidence.known.load_evidence`.
+documents. Every count is one of :func:`despur.evidence.all_evidence.load_evidence`.
 
     python -m despur.reporting.pages.summary
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from despur.evidence.known import Evidence, PaperEvidence, load_evidence
+from despur.evidence.all_evidence import Evidence, PaperEvidence, load_evidence
 from despur.evidence.numbers.counts import COMPARED, P_VALUES
 from despur.evidence.verdicts import COUNTED, ORDERS, ClaimVerdict, NumberVerdict, Settings, Tier
 from despur.orchestration import experiments
