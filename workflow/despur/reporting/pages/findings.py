@@ -3,7 +3,7 @@ papers leave open, with their runs and hours. Every word about a result follows 
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -79,17 +79,11 @@ def describe_paper(
         ("Does not (beyond 5 points)", (NumberVerdict.BEYOND_5,)),
         ("Counts of data, as printed or not", COUNTED),
     ):
-        if decided := [measurement for measurement in measurements if measurement.verdict in verdicts]:
+        if decided := select_verdicts(measurements, verdicts):
             yield f"- **{title}**: {list_numbers(decided)}."
-    unknown = [measurement for measurement in measurements if measurement.verdict == NumberVerdict.NOT_KNOWN]
-    if unknown:
+    if unknown := select_verdicts(measurements, (NumberVerdict.NOT_KNOWN,)):
         yield f"- **Not known**: {len(unknown)} numbers. {describe_unknown(unknown)}"
-    open_numbers = [
-        measurement
-        for measurement in measurements
-        if measurement.verdict in (NumberVerdict.NOT_RUN, NumberVerdict.SUBSTITUTE)
-    ]
-    if open_numbers:
+    if open_numbers := select_verdicts(measurements, (NumberVerdict.NOT_RUN, NumberVerdict.SUBSTITUTE)):
         yield f"- **Not measured**: {len(open_numbers)} numbers ({count_datasets(open_numbers)})."
     yield from describe_fitted(summary.paper, measurements)
     if (find_paper(summary.paper) / "findings.py").exists():
@@ -97,6 +91,11 @@ def describe_paper(
         yield from (f"- {said}" for said in describe(records))
     if own_records := select_records(summary.paper, records):
         yield f"- **Runs**: {len(own_records)} are recorded. {describe_hours(own_records)}"
+
+
+def select_verdicts(measurements: list[Measurement], verdicts: Collection[NumberVerdict]) -> list[Measurement]:
+    """The measurements that have one of these verdicts."""
+    return [measurement for measurement in measurements if measurement.verdict in verdicts]
 
 
 def list_numbers(measurements: list[Measurement]) -> str:
