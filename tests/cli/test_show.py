@@ -331,3 +331,22 @@ def test_a_selection_that_was_kept_is_shown_and_its_metric_chooses_the_point():
     fitted = Path("results/runs/colored_digits/dfr/s0")
     write_run(fitted, [{**row, "method": "dfr"} for row in rows[:8] if row["selection"] != "worst_class_accuracy"])
     list(show_runs([fitted], selection="worst_class_accuracy"))
+
+
+def test_the_oracle_is_a_column_of_its_own_and_changes_no_other():
+    """Of each seed the kept step that is best on test data; validation prefers another one."""
+    folder = Path("results/runs/colored_digits/erm+selections=rules/s0-1")
+    test = {"best": (0.5, 0.6), "last": (0.7, 0.1), "worst_class_accuracy": (0.6, 0.8)}  # of two seeds
+    rows = [
+        {"dataset": "colored_digits", "method": "erm", "seed": seed, "split": split, "selection": selection}
+        | {"metric": "worst_group_accuracy", "group": "", "value": values[seed] if split == "test" else 0.9}
+        for selection, values in test.items()
+        for split in ("val", "test")
+        for seed in (0, 1)
+    ]
+    write_run(folder, rows)
+    (plain,) = json.loads(format_json(show_runs([folder])))["metrics"]
+    lines = list(show_runs([folder], oracle=True))
+    (told,) = json.loads(format_json(lines))["metrics"]
+    assert told["oracle"] == pytest.approx(0.75) and plain.items() <= told.items()
+    assert "test, oracle step" in said(lines) and lines[-1].endswith("worst_group_accuracy of test; for analysis only")

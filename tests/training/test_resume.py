@@ -106,9 +106,9 @@ def wait_for_checkpoint(said):
     os.close(said)
 
 
-def facts(project):
+def facts(project, run=RUN):
     """What about.json says of each run, without seconds."""
-    runs = json.loads((project.root / RUN / "about.json").read_text())["runs"]
+    runs = json.loads((project.root / run / "about.json").read_text())["runs"]
     return {key: {name: value for name, value in run.items() if name != "seconds"} for key, run in runs.items()}
 
 
@@ -135,6 +135,23 @@ def test_a_killed_training_goes_on_and_ends_with_the_same_digits(project, uninte
     whole = {key[-1]: run["steps"] for key, run in facts(uninterrupted).items()}
     assert steps["0"] == whole["0"] and steps["1"] == 20 < whole["1"]
     assert_same(project, uninterrupted, *TRAINED)
+
+
+@pytest.mark.long
+def test_the_steps_that_rules_select_survive_a_kill(project):
+    ruled = RUN.replace("/s0-1", "+evaluate_every=4+selections=rules/s0-1")
+    kept = []
+    for killed in (False, True):
+        (project.root / "workflow/killed.py").write_text(KILLED)
+        if killed:
+            shutil.rmtree(project.root / ruled)
+            code, text = work(project, "workflow/killed.py", ruled, "--checkpoint-seconds", "0")
+            assert code == -signal.SIGKILL, text
+        code, text = work(project, "-m", "despur.stage2", ruled)
+        assert code == 0 and ("1: resumes at step 20" in text) == killed, text
+        kept.append([facts(project, ruled), *((project.root / ruled / file).read_bytes() for file in TRAINED)])
+    assert kept[0] == kept[1]
+    assert any({*run["selections"].values()} - {"best", "last"} for run in kept[0][0].values())
 
 
 def work(project, *command):

@@ -376,7 +376,7 @@ def tables(dataset, predictions, draws):
     drawn = [key for key in every if key[0] == "test"]
     values = pd.DataFrame(rng.normal(size=(len(drawn), draws)) / 10, columns=[str(i) for i in range(draws)])
     keys = pd.DataFrame(drawn, columns=["split", "metric", "group"])
-    return metrics, pd.concat([keys, values], axis=1)
+    return metrics, pd.concat([keys.assign(selection="best"), values], axis=1)
 
 
 def guess(rng, dataset, metric, shares):
@@ -436,6 +436,19 @@ def test_a_run_that_metrics_do_not_have_is_named(finished):
     dataset, none = load_dataset(finished / "data/colored_digits", "colored_digits"), pd.DataFrame(columns=COLUMNS)
     with pytest.raises(InputError, match="no rows of colored_digits/erm"):
         measuring.measure(dataset, run, {}, none, none, False)
+
+
+def test_what_rules_select_besides_changes_nothing_in_a_record(finished, tmp_path):
+    ruled = ERM.replace("/s0-1", "+selections=rules/s0-1")
+    runs.train_all(locate_result(finished / ruled), OPTIONS)
+    evaluate.evaluate(locate_result(finished / ruled), Namespace())
+    kept = set(pd.read_parquet(finished / ruled / "resamples.parquet")["selection"])
+    assert len(kept) > 2  # of more than the best step
+    for plain, more in zip(*(recorded(finished, path, tmp_path / path) for path in (ERM, ruled)), strict=True):
+        for part in ("predictions", "resampling", "draws"):
+            assert plain.content[part] == more.content[part]
+        tables = [pd.DataFrame(each.metrics()) for each in (plain, more)]
+        pd.testing.assert_frame_equal(*tables, rtol=1e-12, atol=1e-12)  # sums over bootstrap samples round otherwise
 
 
 def test_paths_are_not_in_records(finished, tmp_path):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from despur.specs.hyperparameters import RULES
 from despur.specs.paths import locate_result
@@ -25,31 +25,31 @@ class Roles:
     headline: str = "test"  # whose metrics stand in tables
     metric: str = "worst_group_accuracy"
     selection: str = "best"  # which steps' models are shown, beside the last
+    oracle: bool = False  # whether a column shows the step that test data would select, which only an analysis may know
 
     @property
     def splits(self) -> dict[str, str]:
         """The split of each column that is shown."""
-        return {"validation": self.selecting, "best": self.headline, "last": self.headline}
+        oracle = {"oracle": self.headline} if self.oracle else {}
+        return {"validation": self.selecting, "best": self.headline, "last": self.headline, **oracle}
 
     @property
     def heads(self) -> dict[str, str]:
         """The words of each column that is shown."""
-        return {
-            column: f"{split}, {'last' if column == 'last' else self.selection} step"
-            for column, split in self.splits.items()
-        }
+        steps = {"last": "last", "oracle": "oracle"}
+        return {column: f"{split}, {steps.get(column, self.selection)} step" for column, split in self.splits.items()}
 
 
-def find_roles(path: Path, selection: str = "best") -> Roles:
+def find_roles(path: Path, selection: str = "best", oracle: bool = False) -> Roles:
     """What the splits of a result's data are for. With a rule as the selection, its metric selects a setting, too,
     where it is one."""
     file = locate_result(path).data.folder / "about.json"
     abouts = read_json(file) if file.exists() else {}
-    about: dict[str, str] = next((about for about in abouts.values() if "headline" in about), {})
+    about: dict[str, Any] = next((about for about in abouts.values() if "headline" in about), {})
     names = {"selecting": "select", "headline": "headline", "metric": "selection"}
     roles = Roles(**{field: about[name] for field, name in names.items() if name in about})
     selecting_metric = {"metric": selection} if selection.endswith("accuracy") else {}
-    return replace(roles, selection=selection, **selecting_metric)
+    return replace(roles, selection=selection, oracle=oracle, **selecting_metric)
 
 
 def find_criteria(path: Path) -> set[str]:
@@ -85,13 +85,13 @@ def load_points(path: Path) -> "pd.DataFrame":
     return table.assign(point=points)
 
 
-def load_shown(path: Path, selection: str = "best") -> "pd.DataFrame":
+def load_shown(path: Path, selection: str = "best", oracle: bool = False) -> "pd.DataFrame":
     """The rows that are shown; the column ``shown`` says in which column: ``validation`` (the split that selects, best
-    step), ``best`` and ``last`` (the headline split). ``selection``: of the steps that are called best. Raises
-    InputError where a run did not keep it; a method that has one step has no other."""
+    step), ``best``, ``last`` and, if asked for, ``oracle`` (the headline split). ``selection``: of the steps that are
+    called best. Raises InputError where a run did not keep it; a method that has one step has no other."""
     import pandas as pd
 
-    table, roles = load_points(path), find_roles(path)
+    table, roles = load_points(path), find_roles(path, selection)
     kept = list(table["selection"].unique())
     if selection != "best" and "selections" not in locate_result(path).sweep.points[0].settings:
         selection = "best"
@@ -102,7 +102,18 @@ def load_shown(path: Path, selection: str = "best") -> "pd.DataFrame":
         table[(table["split"] == split) & (table["selection"] == ("last" if column == "last" else selection))]
         for column, split in roles.splits.items()
     ]
-    return pd.concat([part.assign(shown=column) for part, column in zip(parts, roles.splits, strict=True)])
+    shown = [part.assign(shown=column) for part, column in zip(parts, roles.splits, strict=True)]
+    return pd.concat([*shown, *([pick_by_test(table, roles).assign(shown="oracle")] if oracle else [])])
+
+
+def pick_by_test(table: "pd.DataFrame", roles: Roles) -> "pd.DataFrame":
+    """Of each point and seed the headline rows of the kept step with the largest ``roles.metric`` of the headline split
+    itself: what no rule may select. Nothing where a run has no such metric."""
+    of_run = ["point", "seed", "selection"]
+    test = table[table["split"] == roles.headline]
+    scores = test[test["metric"] == roles.metric].groupby(of_run)["value"].mean().dropna()
+    picked = scores.groupby(of_run[:2]).idxmax().tolist()
+    return test.set_index(of_run, drop=False).loc[lambda rows: rows.index.isin(picked)].reset_index(drop=True)
 
 
 def load_metrics(path: Path) -> dict[str, "pd.DataFrame"]:

@@ -17,14 +17,16 @@ LONG = ["point", "seed", "metric", "group", "shown", "value"]  # columns that al
 RANKED = "average_accuracy"  # shown of each point of a sweep, beside the metric that selects
 
 
-def show_runs(paths: Sequence[Path], groups: bool = False, selection: str = "best") -> Iterator[str]:
+def show_runs(
+    paths: Sequence[Path], groups: bool = False, selection: str = "best", oracle: bool = False
+) -> Iterator[str]:
     """what finished runs measured, on the split that selects and on the one that tables show: each metric; of a sweep
     each point, the best on validation data first"""
     seeds_of_run: dict[Path, list[Path]] = {}
     for path in paths:
         seeds_of_run.setdefault(locate_result(path).folder.parent, []).append(path)
     for run, folders in seeds_of_run.items():
-        for line in show_seeds(folders, groups, selection):
+        for line in show_seeds(folders, groups, selection, oracle):
             if isinstance(line, Row):
                 line.values["run"] = str(run)
             yield line
@@ -44,11 +46,12 @@ def rank_methods(seeds_of_run: Mapping[Path, Sequence[Path]], selection: str) ->
     yield from rank_points(pd.concat(tables), find_roles(next(iter(seeds_of_run.values()))[0], selection))
 
 
-def show_seeds(paths: Sequence[Path], groups: bool, selection: str) -> Iterator[str]:
+def show_seeds(paths: Sequence[Path], groups: bool, selection: str, oracle: bool) -> Iterator[str]:
     """One method on one data set, from the folders of some seeds."""
     import pandas as pd
 
-    table, roles = pd.concat([load_shown(path, selection) for path in paths]), find_roles(paths[0], selection)
+    table = pd.concat([load_shown(path, selection, oracle) for path in paths])
+    roles = find_roles(paths[0], selection, oracle)
     table = table.drop_duplicates([name for name in table if name != "value"])  # s0 and s0-2 may both be there
     folders, seeds = [str(locate_result(path).folder) for path in paths], format_seeds(table["seed"].unique())
     criteria = [selection] if selection != "best" else sorted(set().union(*map(find_criteria, paths)))
@@ -64,6 +67,8 @@ def show_seeds(paths: Sequence[Path], groups: bool, selection: str) -> Iterator[
         for point in points:
             yield f"\n{point}" if point else ""
             yield from list_metrics(str(point), table[table["point"] == point], roles, groups)
+            if oracle:
+                yield f"oracle: the kept step with the best {roles.metric} of {roles.headline}; for analysis only"
 
 
 def rank_points(table: "pd.DataFrame", roles: Roles, shown_of: Sequence[str] = ("validation", "best")) -> Iterator[str]:

@@ -32,9 +32,9 @@ def measure(
     resamples: pd.DataFrame,
     withheld: bool,
 ) -> dict[str, Any]:
-    """What a record says of a run, from the rows of metrics.csv and resamples.parquet that are its own. ``withheld``:
-    labels may not be passed on, so there are bootstrap values only. Raises InputError where metrics are not those of
-    ``outputs``."""
+    """What a record says of a run, from the rows of metrics.csv and resamples.parquet that are its own: of its best
+    step and its last. ``withheld``: labels may not be passed on, so there are bootstrap values only. Raises InputError
+    where metrics are not those of ``outputs``."""
     values = {name: by_key(metrics[metrics["selection"] == name])["value"].to_dict() for name in ("best", "last")}
     if not values["best"]:
         raise InputError(f"metrics.csv has no rows of {run.key}: evaluate it anew")
@@ -43,7 +43,7 @@ def measure(
     followed = compute_from_predictions(dataset, predictions)
     if wrong := list_differences(followed, values["best"]):
         raise InputError(f"metrics.csv is not of the outputs beside it: {run.key} {wrong[0]}: evaluate it anew")
-    kept = by_key(resamples)
+    kept = by_key(resamples[resamples["selection"] == "best"])
     kept = kept[[key not in followed and is_read(key, len(dataset.about["classes"])) for key in kept.index]]
     bootstrap_values = kept[list_bootstrap_columns(kept)].to_numpy(float)
     splits = dict.fromkeys(split for split, *_ in kept.index)
