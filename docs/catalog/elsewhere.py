@@ -11,7 +11,9 @@ from despur.specs.names import parse
 FILE = Path(__file__).with_suffix(".yaml")
 INTRODUCTION = (
     "After this page you know what methods of despur are called in other collections of methods, and what these have "
-    "that despur lacks. Implementations may differ in details and in default settings."
+    "that despur lacks. Implementations may differ in details and in default settings. Defaults and search ranges that "
+    "name SubpopBench as their source are those of subpopbench/hparams_registry.py at the commit below. The texts of "
+    "most papers of these methods could not be looked up, so that their equations are shown without numbers."
 )
 
 

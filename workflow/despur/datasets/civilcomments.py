@@ -8,7 +8,8 @@ one that mentions none is in none and counts for the average only. Where a metho
 attribute, it is "mentions any of the eight identities" (Sec. 5: "A denotes whether the comment mentions one of eight
 demographic identities"), as in the code of JTT. For Group DRO the paper states none; WILDS trains it on label x Black:
 civilcomments+attribute=black. With attribute=identity the groups are fine in training, too, as in SubpopBench (Yang et
-al. 2023): a comment is a sample of each identity that it mentions, and of none if it mentions none."""
+al. 2023): a comment is a sample of each identity that it mentions, and of none if it mentions none. ``despur check``
+compares the sizes of WILDS's splits; published sizes of these fine groups could not be looked up."""
 
 from pathlib import Path
 

@@ -3,7 +3,8 @@ indoor, dogs mostly outdoor.
 
 From your copy under DESPUR_DATA_ROOT: the folder of four groups that the released code of MetaShift makes. Split as by
 SubpopBench, at random, whatever the folders' train and test: a quarter for test, a tenth for validation. It draws from
-files in the order of the disk; here from their sorted names."""
+files in the order of the disk; here from their sorted names. Published sizes of its groups could not be looked up, so
+that ``despur check`` compares none."""
 
 from functools import partial
 from pathlib import Path

@@ -1,8 +1,9 @@
 """Automatic feature reweighting, AFR (Qiu et al. 2023): the last layer of ERM is trained further, on held-out samples.
 They weigh the more, the less ERM believes in their class. No attribute is needed.
 
-From their released code; the numbers of equations were not looked up. Deviation: their held-out samples are 20 % of the
-training data, without which ERM is trained; here they are a part of the validation data. There is no augmentation."""
+From their released code (AndPotap/afr at b34b6cd1, README), which tunes gamma and lambda for each data set. Numbers of
+equations could not be looked up. Deviation: their held-out samples are 20 % of the training data, without which ERM is
+trained; here they are a part of the validation data. There is no augmentation, as in their second stage."""
 
 from collections.abc import Iterator
 
@@ -18,11 +19,12 @@ from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 SETTINGS = {
-    **without(sgd(0.02, 0.0, 0.0, 500, "released code: Waterbirds; CelebA: rate .01, 100 epochs"), "encoder"),
+    **without(sgd(0.01, 0.0, 0.0, 500, "released code: Waterbirds; CelebA: rate .02, 1000 epochs"), "encoder"),
+    "clip": float_(1.0, "released code: largest norm of a step's gradient; 0: any", at_least=0),
     **on_stage1("erm", "last", "released code: a model trained by ERM, its final checkpoint"),
     **on_held_out(0.5, "not stated: theirs are of the training data"),
-    "gamma": float_(14.0, "released code: Waterbirds; CelebA: 1.8. 0: weights of classes alone", at_least=0),
-    "lambda": float_(0.2, "released code: Waterbirds; CelebA: 0", at_least=0),
+    "gamma": float_(10.0, "released code: Waterbirds; CelebA: 1.44. 0: weights of classes alone", at_least=0),
+    "lambda": float_(0.0, "released code: Waterbirds; CelebA: .001", at_least=0),
 }
 
 

@@ -1,4 +1,4 @@
-"""Balanced softmax (Ren et al. 2020): cross-entropy with a softmax that knows the sizes of classes in training.
+"""Balanced softmax (Ren et al. 2020, Eq. 4): cross-entropy with a softmax that knows the sizes of classes in training.
 
 ``BSoftmax`` in SubpopBench (Yang et al. 2023). At test time all classes count the same: logits are used as they are."""
 
