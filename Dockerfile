@@ -1,5 +1,6 @@
-# The environment with the locked packages. No image was built from this file by those who wrote it; the weekly workflow
-# builds both.
+# The environment with the locked packages. Those who wrote this file could reach no registry of images: they built both
+# targets by buildah on Debian 13 with its own Python 3.13 in the place of python:3.13-slim (docs/gpus_and_clusters.md).
+# The weekly workflow builds both as they are.
 #   docker build --target cpu --tag despur .
 #   docker run --rm -v "$PWD/results:/despur/results" despur snakemake results/runs/colored_digits/erm/s0/metrics.csv
 # With a GPU (NVIDIA Container Toolkit on the host; the CUDA libraries come with the packages):
