@@ -107,4 +107,8 @@ reference: $(VENV)/ready ## ten seeds, in hours (goes on where it was stopped): 
 		nice snakemake $$part --configfile $(CONFIG) && \
 		python -m despur.reporting.reference $$part --configfile $(CONFIG) || exit; done
 
-.PHONY: help reproduce verdicts smoke environment lock test test-long test-oracles test-wheel storm test-slurm rehearsal bench reference docs tutorial lint
+benchmark: $(VENV)/ready ## each method of config/benchmark.yaml: equally many trials, then ten seeds of the best; one matrix
+	$(RUN) nice despur search --configfile config/benchmark.yaml
+	$(MAKE) reference CONFIG=config/benchmark_tuned.yaml
+
+.PHONY: benchmark help reproduce verdicts smoke environment lock test test-long test-oracles test-wheel storm test-slurm rehearsal bench reference docs tutorial lint

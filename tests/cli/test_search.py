@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 from scipy import stats
 
 from despur import __main__ as main
 from despur.cli import run, search
+from despur.orchestration import trials
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
@@ -17,9 +19,9 @@ from despur.storage.store import write_json
 
 
 def test_points_lie_in_their_ranges_and_more_trials_begin_with_the_same():
-    few, many = search.draw_points("focal", 4), search.draw_points("focal", 60)
+    few, many = trials.draw_points("focal", 4), trials.draw_points("focal", 60)
     assert few == many[:4] and few[0] == [] and len({tuple(point) for point in many}) == 60
-    ranges = search.list_ranges("focal")
+    ranges = trials.list_ranges("focal")
     assert set(ranges) == {"learning_rate", "weight_decay", "gamma"} and all(each.source for each in ranges.values())
     for point in many[1:]:
         for key, text in (each.split("=") for each in point):
@@ -35,21 +37,21 @@ def test_points_lie_in_their_ranges_and_more_trials_begin_with_the_same():
     ],
 )
 def test_draws_have_the_distribution_that_the_range_names(given, expected):
-    values = [float(search.draw_value("rate", given, trial)) for trial in range(400)]
+    values = [float(trials.draw_value("rate", given, trial)) for trial in range(400)]
     shown = [math.log10(value) for value in values] if given.scale == "log" else values
     assert stats.kstest(shown, expected.cdf).pvalue > 0.01
 
 
 def test_methods_get_the_same_values_of_the_same_ranges_and_what_a_name_sets_is_kept():
     rates = {
-        name: [point[0] for point in search.draw_points(name, 5)[1:] if point[0].startswith("learning_rate")]
+        name: [point[0] for point in trials.draw_points(name, 5)[1:] if point[0].startswith("learning_rate")]
         for name in ("erm", "focal")
     }
     assert rates["erm"] == rates["focal"] and len(rates["erm"]) == 4
-    kept = search.draw_points("erm+learning_rate=0.5", 3)[1]
+    kept = trials.draw_points("erm+learning_rate=0.5", 3)[1]
     assert [each.partition("=")[0] for each in kept] == ["weight_decay"]
     with pytest.raises(SettingError, match="declares no search range"):
-        search.draw_points("dfr", 3)
+        trials.draw_points("dfr", 3)
 
 
 def test_every_range_holds_values_that_its_setting_takes():
@@ -93,10 +95,10 @@ def made(tmp_path, monkeypatch):
 
 def test_validation_data_choose_and_only_the_best_is_tested_with_all_seeds(made):
     lines = list(search.search_settings("erm", "colored_digits", 5, 3, "best", False, []))
-    trials, winner = made
-    rates = [float(parse(Path(folder).parts[-2])[1].get("learning_rate", ["0.001"])[0]) for folder in trials]
-    assert len(trials) == 5 and all(folder.endswith("/s0") for folder in trials)
-    best = Path(trials[rates.index(min(rates))]).parts[-2]
+    tried, winner = made
+    rates = [float(parse(Path(folder).parts[-2])[1].get("learning_rate", ["0.001"])[0]) for folder in tried]
+    assert len(tried) == 5 and all(folder.endswith("/s0") for folder in tried)
+    best = Path(tried[rates.index(min(rates))]).parts[-2]
     assert {Path(folder).parts[-2] for folder in winner} == {best}
     assert [Path(folder).name for folder in winner] == ["s0", "s1-2"]  # the first seed is there
     ranked = [line for line in lines if getattr(line, "table", "") == "points"]
@@ -111,6 +113,66 @@ def test_validation_data_choose_and_only_the_best_is_tested_with_all_seeds(made)
 def test_a_search_by_a_rule_keeps_what_it_selects(made):
     list(search.search_settings("erm", "colored_digits", 2, 1, "worst_class_accuracy", True, []))
     assert all("selections=rules" in folder for folder in made[0])
+
+
+MATRIX = """
+papers: []
+datasets: {}
+seeds: 2
+outputs: results/small
+matrix: {data: colored_digits, trials: 3, methods: {ERM: erm, Focal: focal, DFR: dfr}}
+"""
+
+
+def test_each_method_of_a_matrix_gets_the_same_number_of_trials_and_the_best_make_a_configuration(made, monkeypatch):
+    """The fake learns the better the smaller the rate; one trial is never made."""
+    (file := Path("small.yaml")).write_text(MATRIX)
+    make, lost = search.make_metrics, []
+
+    def make_all_but_one(folders, options, needed):
+        assert options == ["--keep-going", "--cores", "2"] and not needed
+        lost.append(
+            min(
+                (f for f in folders if "/erm+" in f),
+                key=lambda f: float(parse(f.split("/")[-2])[1]["learning_rate"][0]),
+            )
+        )
+        make([folder for folder in folders if folder not in lost and "/dfr/" not in folder], options)
+        dfr = Path(next(folder for folder in folders if "/dfr/" in folder))
+        dfr.mkdir(parents=True)
+        text = Path(next(folder for folder in folders if "/erm/" in folder), "metrics.csv").read_text()
+        (dfr / "metrics.csv").write_text(text)
+
+    monkeypatch.setattr(search, "make_metrics", make_all_but_one)
+    told = "\n".join(search.search_settings(None, None, 16, 3, "best", False, ["--cores", "2"], file))
+    (folders,) = made
+    assert len(folders) == 5 and all(folder.endswith("/s0") for folder in folders)
+    tuned = yaml.safe_load(Path("small_tuned.yaml").read_text())
+    rates = {
+        name: parse(point)[1].get("learning_rate", ["0.001"])[0] for name, point in tuned["matrix"]["methods"].items()
+    }
+    drawn = sorted(
+        float(parse(folder.split("/")[-2])[1].get("learning_rate", ["0.001"])[0])
+        for folder in folders
+        if "/focal" in folder
+    )
+    assert (
+        float(rates["Focal"]) == drawn[0]
+        and float(rates["ERM"]) > drawn[0]
+        and tuned["matrix"]["methods"]["DFR"] == "dfr"
+    )
+    assert tuned["seeds"] == 2 and "trials" not in tuned["matrix"] and "make reference CONFIG=small_tuned.yaml" in told
+    Path("small_tuned.yaml").write_text("seeds: 3\n")
+    with pytest.raises(SettingError, match="move it away"):
+        list(search.search_settings(None, None, 16, 3, "best", False, [], file))
+
+
+def test_a_search_needs_a_method_and_data_or_the_trials_of_a_matrix(made):
+    with pytest.raises(SettingError, match="name a method and a data set, or a configuration"):
+        list(search.search_settings("erm", None, 16, 3, "best", False, []))
+    (file := Path("small.yaml")).write_text(MATRIX.replace("trials: 3, ", ""))
+    with pytest.raises(SettingError, match=r"matrix\.trials must say"):
+        list(search.search_settings(None, None, 16, 3, "best", False, [], file))
 
 
 def test_a_dry_run_shows_ranges_and_jobs_only(made):

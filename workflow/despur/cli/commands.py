@@ -58,8 +58,14 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
     "search": (
         search.search_settings,
         {
-            "method": {"help": "with settings to keep, if you like: erm+encoder=convnet", "completes": "methods"},
-            "data": {"help": "a data set, such as scene_digits+draw=1", "completes": "datasets"},
+            "method": {
+                "nargs": "?",
+                "help": "with settings to keep, if you like: erm+encoder=convnet",
+                "completes": "methods",
+            },
+            "data": {"nargs": "?", "help": "a data set, such as scene_digits+draw=1", "completes": "datasets"},
+            "--configfile": PATH
+            | {"help": "instead: each method of its matrix, with matrix.trials points; writes FILE_tuned.yaml"},
             "--selection": SELECTION,
             "--trials": {"type": int, "default": 16, "help": "points that are tried; the first has the defaults"},
             "--seeds": {"type": int, "default": 3, "help": "how often the best point is trained; default: 3"},
@@ -80,6 +86,10 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
             "paths": PATH | {"nargs": "+", "help": "folders of finished runs, or files in them; all seeds together"},
             "--groups": {"action": "store_true", "help": "also each group; of a sweep, every metric of each point"},
             "--selection": SELECTION,
+            "--oracle": {
+                "action": "store_true",
+                "help": "also the kept step that is best on the split that tables show: for analysis, never to report",
+            },
         },
     ),
     "explore": (

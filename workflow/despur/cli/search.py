@@ -1,30 +1,49 @@
 """``despur search METHOD DATA --trials 16``: draw settings from the ranges that a method declares, train each point
-with one seed, and the best one on validation data with several. A trial's settings follow from its number alone."""
+with one seed, and the best one on validation data with several. ``despur search --configfile config/benchmark.yaml``:
+the same number of trials for each method of a matrix; the best ones make a configuration."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import yaml
 
 from despur.cli.metrics import find_roles, load_shown
 from despur.cli.rows import Row
 from despur.cli.run import make_metrics, require_checkout, spell_folders, use_finished
 from despur.cli.show import rank_points, show_runs
-from despur.compute.randomness import derive_generator
-from despur.specs.declarations import read_declarations
+from despur.orchestration.configuration import load_configuration
+from despur.orchestration.trials import draw_points, list_ranges, list_trials
 from despur.specs.hyperparameters import RULES
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
-from despur.specs.settings import SearchRange, SettingError, spell
+from despur.specs.settings import SettingError, spell
+from despur.storage.store import atomic
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+HEADER = "# Written by despur search --configfile {}: of each method the point that is best on validation data.\n"
+
+
 def search_settings(
-    method: str, data: str, trials: int, seeds: int, selection: str, dry_run: bool, options: Sequence[str]
+    method: str | None,
+    data: str | None,
+    trials: int,
+    seeds: int,
+    selection: str,
+    dry_run: bool,
+    options: Sequence[str],
+    configfile: Path | None = None,
 ) -> Iterator[str]:
     """search settings of a method on a data set: draw points from its declared ranges, train each with one seed and the
-    best on validation data with all seeds"""
+    best on validation data with all seeds; or of all methods of a configuration's matrix"""
+    if configfile:
+        yield from search_matrix(configfile, [*options, *(["--dry-run"] if dry_run else [])], dry_run)
+        return
+    if not method or not data:
+        raise SettingError("name a method and a data set, or a configuration (--configfile FILE)")
     if trials < 1 or seeds < 1:
         raise SettingError("--trials and --seeds must be 1 or more")
     if selection in RULES and "selections" not in parse(method)[1]:
@@ -46,40 +65,48 @@ def search_settings(
     yield from show_runs([Path(folder) for folder in winner], selection=selection)
 
 
-def list_ranges(method: str) -> dict[str, SearchRange]:
-    """The search ranges of a method's settings that its name does not set. Raises SettingError where it has none."""
-    base, overrides = parse(method)
-    declared = read_declarations("methods", base)["SETTINGS"]
-    ranges = {key: setting.search for key, setting in declared.items() if setting.search and key not in overrides}
-    if not ranges:
-        raise SettingError(f"{method} declares no search range (search=log_uniform(...) of a setting) that is not set")
-    return ranges
+def search_matrix(configfile: Path, options: Sequence[str], dry_run: bool) -> Iterator[str]:
+    """Train the trials of each method of a matrix, with one seed, and write the configuration whose matrix has the best
+    of each. A trial that cannot be trained loses."""
+    config = load_configuration(configfile)
+    trials, target = list_trials(config), configfile.with_stem(f"{configfile.stem}_tuned")
+    if not trials:
+        raise SettingError(f"{configfile}: matrix.trials must say how many points of each method are tried")
+    if target.exists() and not target.read_text().startswith(header := HEADER.format(configfile)):
+        raise SettingError(f"{target} does not begin with {header.strip()!r}: move it away, it would be replaced")
+    require_checkout()
+    every = dict.fromkeys(folder for own in trials.values() for folder in own)
+    make_metrics([*every], ["--keep-going", *options], needed=False)
+    if dry_run:
+        return
+    winners = {}
+    for name, folders in trials.items():
+        ranked = [*rank_trials(name, [folder for folder in folders if (Path(folder) / "metrics.csv").exists()])]
+        yield from ranked
+        winners[name] = next(line.values["point"] for line in ranked if isinstance(line, Row))
+    write_tuned(target, HEADER.format(configfile), config, winners)
+    yield f"\n{target} has the best point of each method: make reference CONFIG={target}"
+
+
+def rank_trials(name: str, folders: Sequence[str]) -> Iterator[str]:
+    """A line for each trial of a method that was trained, the best on validation data first."""
+    if not folders:
+        raise SettingError(f"{name}: no trial could be trained; results/logs says why")
+    yield f"\n{name}"
+    yield from rank_points(load_points(folders, "best"), find_roles(Path(folders[0])), ("validation",))
+
+
+def write_tuned(target: Path, header: str, config: Mapping[str, Any], winners: Mapping[str, str]) -> None:
+    """The configuration of a matrix with these methods."""
+    tuned = {**config, "matrix": {"data": config["matrix"]["data"], "methods": dict(winners)}}
+    with atomic(target) as temporary:
+        temporary.write_text(header + yaml.safe_dump(tuned, sort_keys=False))
 
 
 def describe_ranges(method: str) -> Iterator[str]:
     """A line for each setting that is searched."""
     for key, span in list_ranges(method).items():
         yield f"{key}: {spell(span.low)} to {span.high:.4g}, {span.scale} scale ({span.source})"
-
-
-def draw_points(method: str, trials: int) -> list[list[str]]:
-    """The settings of each trial, as ``key=value``; none of the first, which has the defaults. More trials begin with
-    the same ones."""
-    ranges = list_ranges(method)
-    drawn = [[f"{key}={draw_value(key, span, trial)}" for key, span in ranges.items()] for trial in range(1, trials)]
-    return [[], *drawn]
-
-
-def draw_value(key: str, search: SearchRange, trial: int) -> str:
-    """The value of a setting in a trial, with three digits; the same for all methods of the same range."""
-    from scipy import stats
-
-    rng = derive_generator(f"search/{key}", trial)
-    if search.scale == "log":
-        value = stats.loguniform(search.low, search.high).rvs(random_state=rng)
-    else:
-        value = stats.uniform(search.low, search.high - search.low).rvs(random_state=rng)
-    return spell(float(f"{value:.3g}"))
 
 
 def load_points(folders: Sequence[str], selection: str) -> "pd.DataFrame":

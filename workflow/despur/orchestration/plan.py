@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from despur.orchestration import artifact_files, matrix, resources
+from despur.orchestration.trials import list_trials
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.stages import FOLDERS, PARTS, STAGES, find_stage
 
@@ -41,7 +42,7 @@ def list_jobs_behind(files: Iterable[str]) -> set[ResultPath]:
 
 
 def list_jobs(config: Mapping[str, Any]) -> dict[str, set[ResultPath]]:
-    """Every job behind the artifacts of each paper of a configuration, and behind its matrix."""
+    """Every job behind the artifacts of each paper of a configuration, behind its matrix and the search for it."""
     files = {
         paper: [
             file
@@ -50,9 +51,11 @@ def list_jobs(config: Mapping[str, Any]) -> dict[str, set[ResultPath]]:
         ]
         for paper in config["papers"]
     }
-    return {paper: list_jobs_behind(paper_files) for paper, paper_files in files.items()} | (
-        {"matrix": list_jobs_behind(matrix.list_inputs(config))} if config.get("matrix") else {}
-    )
+    if config.get("matrix"):
+        files["matrix"] = matrix.list_inputs(config)
+    if trials := list_trials(config):
+        files["search"] = [f"{folder}/metrics.csv" for folders in trials.values() for folder in folders]
+    return {name: list_jobs_behind(own) for name, own in files.items()}
 
 
 def find_longest_chain(jobs: Iterable[ResultPath], device: str) -> tuple[float, list[ResultPath]]:

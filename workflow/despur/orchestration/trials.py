@@ -1,0 +1,63 @@
+"""The trials of a search: points of a method's declared search ranges. A trial's settings follow from its number alone,
+so more trials begin with the same ones, and methods with the same ranges get the same values."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from despur.compute.randomness import derive_generator
+from despur.orchestration.experiments import list_run_folders
+from despur.specs.declarations import read_declarations
+from despur.specs.names import parse
+from despur.specs.resolution import resolve_canonical
+from despur.specs.settings import SearchRange, SettingError, spell
+
+
+def list_trials(config: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """By name of each method of the configuration's matrix, the folders of its trials, of seed 0: ``matrix.trials`` of
+    them, the first with the settings that the matrix names. One, where a method declares no range. Nothing without
+    ``matrix.trials``."""
+    matrix = config.get("matrix") or {}
+    if not (trials := matrix.get("trials")):
+        return {}
+    data = resolve_canonical("datasets", matrix["data"]).name
+    return {name: list_folders(method, data, trials) for name, method in matrix["methods"].items()}
+
+
+def list_folders(method: str, data: str, trials: int) -> tuple[str, ...]:
+    """The folders of the trials of a method, each once, of seed 0."""
+    points = draw_points(method, trials) if find_ranges(method) else [[]]
+    folders = (list_run_folders(data, "+".join([method, *point]), 1)[0] for point in points)
+    return tuple(dict.fromkeys(folders))
+
+
+def find_ranges(method: str) -> dict[str, SearchRange]:
+    """The search ranges of a method's settings that its name does not set."""
+    base, overrides = parse(method)
+    declared = read_declarations("methods", base)["SETTINGS"]
+    return {key: setting.search for key, setting in declared.items() if setting.search and key not in overrides}
+
+
+def list_ranges(method: str) -> dict[str, SearchRange]:
+    """As :func:`find_ranges`. Raises SettingError where there are none."""
+    if ranges := find_ranges(method):
+        return ranges
+    raise SettingError(f"{method} declares no search range (search=log_uniform(...) of a setting) that is not set")
+
+
+def draw_points(method: str, trials: int) -> list[list[str]]:
+    """The settings of each trial, as ``key=value``; none of the first, which has the defaults."""
+    ranges = list_ranges(method)
+    drawn = [[f"{key}={draw_value(key, span, trial)}" for key, span in ranges.items()] for trial in range(1, trials)]
+    return [[], *drawn]
+
+
+def draw_value(key: str, search: SearchRange, trial: int) -> str:
+    """The value of a setting in a trial, with three digits; the same for all methods of the same range."""
+    from scipy import stats
+
+    rng = derive_generator(f"search/{key}", trial)
+    if search.scale == "log":
+        value = stats.loguniform(search.low, search.high).rvs(random_state=rng)
+    else:
+        value = stats.uniform(search.low, search.high - search.low).rvs(random_state=rng)
+    return spell(float(f"{value:.3g}"))
