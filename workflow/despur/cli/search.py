@@ -75,7 +75,7 @@ def search_matrix(configfile: Path, options: Sequence[str], dry_run: bool) -> It
     if target.exists() and not target.read_text().startswith(header := HEADER.format(configfile)):
         raise SettingError(f"{target} does not begin with {header.strip()!r}: move it away, it would be replaced")
     require_checkout()
-    every = dict.fromkeys(folder for own in trials.values() for folder in own)
+    every = dict.fromkeys(folder for folders in trials.values() for folder in folders)
     make_metrics([*every], ["--keep-going", *options], needed=False)
     if dry_run:
         return

@@ -55,7 +55,7 @@ def list_jobs(config: Mapping[str, Any]) -> dict[str, set[ResultPath]]:
         files["matrix"] = matrix.list_inputs(config)
     if trials := list_trials(config):
         files["search"] = [f"{folder}/metrics.csv" for folders in trials.values() for folder in folders]
-    return {name: list_jobs_behind(own) for name, own in files.items()}
+    return {name: list_jobs_behind(named_files) for name, named_files in files.items()}
 
 
 def find_longest_chain(jobs: Iterable[ResultPath], device: str) -> tuple[float, list[ResultPath]]:
