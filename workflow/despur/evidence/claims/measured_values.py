@@ -16,6 +16,7 @@ from despur.evidence.statistics.levels import Measurement, Missing
 from despur.evidence.statistics.rank_correlations import complete, correlate_ranks, count_runs, fisher
 from despur.specs.settings import SettingError
 from despur.storage.finished_runs import list_bootstrap_columns
+from despur.storage.store import Array
 
 KEY_COLUMNS = {"method": "paper_method", "dataset": "paper_dataset"}  # of keys of a measurement that differ from it
 POINTS = 5  # of fewer, no estimate says anything; of five, even a perfect one decides nothing
@@ -37,24 +38,34 @@ class MeasuredValues:
         self.metrics = metrics[~mark_seeds(metrics)].reset_index(drop=True)
         self.resamples = pd.DataFrame() if resamples is None else resamples
         self._by_method = {id(table): group_by_method(table) for table in (self.metrics, self.resamples)}
+        self._unique: dict[tuple[int, str, str], Array] = {}
+        self._masks: dict[tuple[tuple[int, str, str], str], Array] = {}
         self._rows: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}
         self._values: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}
         self._levels: dict[tuple[str, frozenset[tuple[str, Any]]], list[Any]] = {}
 
     def rows(self, table: pd.DataFrame, measurement: Mapping[str, Any]) -> pd.DataFrame:
         """The rows that have these values; where a key has a list of values, any of them."""
-        method = measurement.get("method")
-        rows = self._by_method[id(table)].get(method, table[:0]) if isinstance(method, str) else table
-        kept = np.arange(len(rows))
-        for key, wanted in measurement.items():
-            column = KEY_COLUMNS.get(key, key)
-            if column not in rows:
-                return rows[:0]
-            column_values = rows[column].iloc[kept]
+        named = measurement.get("method")
+        method = named if isinstance(named, str) else ""  # several methods, or any: all rows
+        rows = self._by_method[id(table)].get(method, table[:0]) if method else table
+        wanted = {KEY_COLUMNS.get(key, key): value for key, value in measurement.items()}
+        if not len(rows) or not set(wanted) <= set(rows):
+            return rows[:0]
+        masks = [self._mark(rows, (id(table), method, column), value) for column, value in wanted.items()]
+        return rows[np.logical_and.reduce(masks)] if masks else rows
+
+    def _mark(self, rows: pd.DataFrame, column: tuple[int, str, str], wanted: Any) -> Array:
+        """Which rows have this value, or one of a list of them, in a column (of a table, of a method), bool (N,)."""
+        key = (column, repr(wanted))
+        if key not in self._masks:
             among = wanted if isinstance(wanted, list) else [wanted]
-            same = [value for value in column_values.dropna().unique() if any(is_same(value, one) for one in among)]
-            kept = kept[column_values.isin(same).to_numpy()]
-        return rows.iloc[kept]
+            values = rows[column[-1]]
+            if column not in self._unique:
+                self._unique[column] = values.dropna().unique()
+            same = [value for value in self._unique[column] if any(is_same(value, one) for one in among)]
+            self._masks[key] = values.isin(same).to_numpy()
+        return self._masks[key]
 
     def levels(self, key: str, measurement: Measurement) -> list[Any]:
         """The levels of a key where others are fixed: rising numbers, then words. An empty value is no level."""
