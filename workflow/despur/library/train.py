@@ -50,6 +50,11 @@ def train(
     >>> rows = metrics[(metrics["split"] == "test") & (metrics["metric"] == "worst_group_accuracy")]
     >>> rows[["dataset", "method", "seed", "selection"]].to_dict("records")[0]
     {'dataset': 'colored_digits', 'method': 'erm+epochs=1', 'seed': 0, 'selection': 'best'}
+    >>> y, a = torch.arange(90) % 2, torch.arange(90) % 3 % 2
+    >>> mine = torch.utils.data.TensorDataset(torch.randn(90, 8), y, a)
+    >>> metrics = despur.train("erm+epochs=1", {"train": mine, "val": mine, "test": mine})
+    >>> int((metrics["metric"] == "worst_group_accuracy").sum())  # of three splits, after the best step and the last
+    6
     """
     with ExitStack() as stack:
         folder = Path(results or stack.enter_context(tempfile.TemporaryDirectory()))
