@@ -9,6 +9,7 @@ import pytest
 from helpers import quick, result, save_tiny
 from hypothesis import given
 from hypothesis import strategies as st
+from pynndescent import pynndescent_, utils
 from safetensors.numpy import save_file
 from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
@@ -18,7 +19,7 @@ from umap.distances import named_distances
 from despur import groups
 from despur.inference import clusters, oracle, predictions
 from despur.inference.base import Evidence, match_labels
-from despur.numerics.umap import find_neighbors, project
+from despur.numerics.umap import find_neighbors, keep_compiled, project
 from despur.specs.declarations import list_components, read_declarations
 from despur.specs.resolution import resolve
 from despur.storage.containers import Container
@@ -109,6 +110,11 @@ def test_neighbors_found_beforehand_give_the_projection_of_umap_alone():
 @pytest.mark.long
 def test_as_few_samples_as_neighbors_can_be_projected():
     assert np.isfinite(project(np.eye(12, dtype=np.float32), 0)).all()
+
+
+def test_numba_keeps_on_disk_what_umap_compiles_for_many_samples():
+    keep_compiled()
+    assert utils.build_candidates_owner.stats.cache_path and not pynndescent_.nn_descent.stats.cache_path
 
 
 @pytest.mark.long

@@ -17,12 +17,28 @@ def project(
     """UMAP of ``z`` (N,d), (N,components). Defaults are those of UMAP. Seeded, so single-threaded."""
     from umap import UMAP
 
+    if len(z) >= SMALL:
+        keep_compiled()
     neighbor_lists = {"precomputed_knn": find_neighbors(z, neighbors, metric)} if neighbors < len(z) < SMALL else {}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="n_jobs value|precomputed_knn")
         return UMAP(
             neighbors, components, metric=metric, min_dist=min_dist, random_state=seed, **neighbor_lists
         ).fit_transform(z)
+
+
+def keep_compiled() -> None:
+    """Let numba keep on disk what it can of UMAP's search among many samples: half of what each process compiles. (The
+    other half takes functions as arguments, which numba keeps for one process only.)"""
+    from pynndescent import kernels, utils
+
+    for function in (
+        kernels.generate_graph_update_array_batched,
+        utils.build_candidates_owner,
+        utils.sort_updates_by_block,
+        utils.apply_sorted_graph_update_array,
+    ):
+        function.enable_caching()
 
 
 def find_neighbors(z: Array, count: int, metric: str) -> tuple[Array, Array]:
