@@ -6,6 +6,8 @@ import pytest
 from helpers import fails, read, well_formed
 from tests.datasets.test_loaders import picture, rows_of
 
+from despur.datasets.sources import prompts
+
 # MultiNLI: pairs of the three parts of the corpus, in their order; those without a label are not listed.
 PAIRS = {
     "train": [("contradiction", "hello world", "no"), ("-", "hello", "world"), ("neutral", "hello world", "hello")],
@@ -98,6 +100,9 @@ def test_images_are_split_at_random_and_folders_are_groups(metashift):
     other = read("metashift+draw=1+size=32", metashift[0]).table
     assert (other["split"] != table["split"]).any() and other["y"].equals(table["y"])
     assert dataset.inputs[0:2].shape == (2, 32, 32, 3)
+    about = dataset.about | {"dataset": "metashift"}
+    assert prompts.class_prompts(about) == [["a photo of a dog."], ["a photo of a cat."]]
+    assert prompts.group_prompts(about)[:2] == [["an outdoor photo of a dog."], ["an indoor photo of a dog."]]
 
 
 def test_a_group_without_images_is_an_error(metashift):

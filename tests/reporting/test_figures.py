@@ -3,14 +3,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from helpers import tiny_dataset
 from making import write_run
 from matplotlib.figure import Figure
+from project import SOURCE
 
 from despur.orchestration.experiments import ArtifactRun, list_papers, load_experiments
 from despur.papers.cnc import figures
 from despur.reporting.figures import COLORS, limit_percent, name_data
-from despur.reporting.printed_names import NAMES
+from despur.reporting.printed_names import BASELINES, NAMES
 from despur.reporting.projections import load_projections, write_projections
 from despur.specs.paths import locate_result
 from despur.storage.containers import save_arrays
@@ -264,6 +266,12 @@ def test_figure_10_shows_inferred_labels_of_the_projected_samples_and_their_agre
 def test_every_printed_method_has_a_name_and_a_color(paper):
     assert set(load_experiments(paper)["methods"]) <= set(NAMES)
     assert set(COLORS) == set(NAMES)
+
+
+def test_methods_of_the_benchmark_are_called_by_their_names():
+    config = yaml.safe_load((SOURCE / "config/benchmark.yaml").read_text())
+    assert {name for name in config["matrix"]["methods"] if name not in {**NAMES, **BASELINES}} == set()
+    assert NAMES["dfr_held_out"] == "DFR, held-out data" and NAMES["mine_too"] == "mine too"
 
 
 def test_neighbors_differ_in_color():

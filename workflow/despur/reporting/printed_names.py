@@ -1,11 +1,33 @@
 """What figures and tables call the methods and data sets of the papers."""
 
+BASELINES = {  # of config/benchmark.yaml, where no paper prints the method
+    "afr": "AFR",
+    "balanced_softmax": "Balanced softmax",
+    "cb_loss": "CB loss",
+    "coral": "CORAL",
+    "crt": "cRT",
+    "dfr_held_out": "DFR, held-out data",
+    "focal": "Focal loss",
+    "gdro_ssa": "Group DRO, SSA",
+    "irm": "IRM",
+    "ldam": "LDAM",
+    "lisa": "LISA",
+    "mixup": "Mixup",
+    "resample": "RWG",
+    "reweight": "Reweighting",
+    "reweight_square_root": "Reweighting, square root",
+    "spectral_decoupling": "Spectral decoupling",
+    "subg": "SUBG",
+    "suby": "SUBY",
+}
+
 
 class Names(dict[str, str]):
-    """Names by key; what has none, such as a method that a configuration names, has its key's words."""
+    """Names by key; what has none, such as a method that a configuration names, has that of a baseline or its key's
+    words."""
 
     def __missing__(self, key: object) -> str:
-        return key.replace("_", " ") if isinstance(key, str) else "–"
+        return BASELINES.get(key, key.replace("_", " ")) if isinstance(key, str) else "–"
 
 
 NAMES = Names(
@@ -113,4 +135,7 @@ DATA = {
     "cifar10_02": "CIFAR-10.02",
     "fmow": "FMoW",
     "amazon": "Amazon",
+    "metashift": "MetaShift",
+    "multinli": "MultiNLI",
+    "spuco_mnist": "SpuCoMNIST",
 }

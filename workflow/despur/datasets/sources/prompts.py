@@ -84,6 +84,8 @@ PROMPTS: dict[str, dict[str, Any]] = {
         "gpt_neo_125m": "{Class} review",
         "names": {stars: f"This review gives {stars}." for stars in STARS},
     },
+    "metashift": {"class": "a photo of a {class}.", "group": "a {attribute} photo of a {class}."},  # N
+    "multinli": {"class": "{Class}."},  # N: as civilcomments
     # As the captions of the bundled model (captions.py); "several": a class "zero or one" has a prompt for each of its
     # digits.
     "scene_digits": {
