@@ -39,7 +39,7 @@ def test_all_that_is_new_passes_its_tests_and_is_clean(project):
     tests = [f"tests/{folder}" for folder in ("methods", "datasets", "encoders", "inference", "metrics", "papers")]
     files = [str(file) for folder in tests for file in (project.root / folder).glob("test_my_*.py")]
     assert len(files) == len(CREATED)
-    project.python("-m", "pytest", "-p", "no:xdist", *files)
+    project.python("-m", "pytest", "-p", "no:xdist", "-k", "my_", *files, "tests/papers/test_tables_without_runs.py")
     written = [str(file) for file in project.root.glob("workflow/**/my_*.py")]
     assert len(written) == 5
     project.python("-m", "ruff", "check", *files, *written)

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 
 from project import Project
 
-MODULES = {
-    **{"build_data": "data", "train_stage1": "stage1", "infer_groups": "groups"},
-    **{"train_stage2": "stage2", "evaluate": "evaluate", "saliency": "saliency"},
-}
+from despur.specs.stages import TABLE
+
+MODULES = {stage.rule: stage.program for stage in TABLE}
 ARTIFACT = re.compile(r"_(table|figure|prose|claims|projections)(?:_|$)")
 ALWAYS = ("scorecard", "all")  # what reads everything
 # Files that tell when a job ran, or how long.

@@ -5,6 +5,7 @@ import re
 import pytest
 from project import SOURCE
 
+from despur.orchestration.resources import load_estimates
 from despur.specs import stages
 
 
@@ -30,6 +31,10 @@ def test_a_rule_reads_the_earlier_stages_that_its_row_names(stage):
     inputs = read_rule(stage).partition("input:")[2].partition("output:")[0]
     named = set(re.findall(r'upstream_files\("\w+", "(\w+)"', inputs)) | set(re.findall(r'"results/(\w+)/', inputs))
     assert named == set(stage.reads)
+
+
+def test_each_stage_has_an_estimate_of_its_jobs():
+    assert set(load_estimates()["stages"]) == set(stages.STAGES)
 
 
 def test_the_stage_of_a_file_is_the_one_that_writes_it():
