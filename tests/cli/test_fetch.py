@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from despur.cli import fetch
+from despur.specs.declarations import list_components
 from despur.specs.settings import SettingError
 from despur.storage.downloads import Download
 
@@ -62,6 +63,15 @@ def test_what_needs_an_account_says_the_steps():
 
 def test_bundled_data_needs_no_download():
     assert "needs no download" in [*fetch.fetch("scene_digits")][-1]
+
+
+def test_a_file_that_data_sets_share_has_the_same_addresses_in_each():
+    downloads = [each for name in list_components("datasets") for each in fetch.list_downloads("datasets", name)]
+    addresses = {}
+    for each in downloads:
+        file = each.file, each.brings, each.into, each.checksum
+        assert addresses.setdefault(file, each.addresses) == each.addresses
+    assert len(addresses) < len(downloads)
 
 
 def test_a_configuration_names_what_it_lacks(tmp_path, monkeypatch):

