@@ -34,7 +34,10 @@ def list_empty_groups(dataset: Dataset) -> Iterator[str]:
         if len(lacking) and len(dataset.rows_with_attribute(split)) == len(rows):
             shown = "; ".join(f"{dataset.about['classes'][y]}, {names[a]}" for y, a in lacking[:5])
             more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
-            yield f"the split {split} has no sample of the group {shown}{more}, which another split has"
+            yield (
+                f"the split {split} has no sample of the group {shown}{more}, which another split has: "
+                "metrics of this split leave it out, unless samples are moved there"
+            )
 
 
 def list_duplicates(dataset: Dataset, keys: Array) -> Iterator[str]:
@@ -44,9 +47,13 @@ def list_duplicates(dataset: Dataset, keys: Array) -> Iterator[str]:
     for split in dataset.splits:
         here = keys[dataset.rows(split)]
         if repeated := len(here) - len(np.unique(here)):
-            yield f"{repeated:,} of {len(here):,} samples of the split {split} have the inputs of another one of it"
+            same = f"{repeated:,} of {len(here):,} samples of the split {split}"
+            yield f"{same} have the inputs of another one of it: keep one of each"
         if split != "train" and (seen := int(np.isin(here, train).sum())):
-            yield f"{seen:,} of {len(here):,} samples of the split {split} have the inputs of a training sample"
+            yield (
+                f"{seen:,} of {len(here):,} samples of the split {split} have the inputs of a training sample: "
+                "take them out of one of the two, or metrics are of what was trained on"
+            )
 
 
 def list_labels_among_features(dataset: Dataset, inputs: Array) -> Iterator[str]:
