@@ -1,5 +1,6 @@
 """Measurements: each thing that a paper prints and that was or could be measured, once."""
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -10,6 +11,7 @@ from despur.evidence.numbers.verdicts import JUDGED_COLUMNS
 from despur.evidence.verdicts import NumberVerdict, Settings
 
 MERGED_COLUMNS = ("reported_std", "reported_seeds", *JUDGED_COLUMNS)
+Row = dict[Hashable, Any]  # of a table, by column
 SAME = ["paper", "paper_dataset", "method", "metric", "reported", "by_seed", "data"]
 
 
@@ -59,35 +61,36 @@ def list_measurements(numbers: pd.DataFrame) -> list[Measurement]:
     settings are among the other's."""
     texts = [field.name for field in fields(Measurement) if field.type is str]
     filled = numbers.fillna(dict.fromkeys([*texts, "place", "by_seed"], ""))
-    groups = filled.groupby(SAME, sort=False, dropna=False)
-    return [merge_rows(rows.loc[same]) for _, rows in groups for same in group_repeated(rows)]
+    groups: dict[int, list[Row]] = {}
+    for group, row in zip(filled.groupby(SAME, dropna=False).ngroup(), filled.to_dict("records"), strict=True):
+        groups.setdefault(group, []).append(row)
+    return [merge_rows(same) for rows in groups.values() for same in group_repeated(rows)]
 
 
-def group_repeated(rows: pd.DataFrame) -> list[list[Any]]:
-    """The index of rows with one printed value and one measurement, in groups that are one number."""
-    groups: list[tuple[dict[str, str], list[Any]]] = []
-    for index, text in sorted(rows["setting"].items(), key=lambda pair: -len(parse_settings(pair[1]))):
-        settings = parse_settings(text)
-        larger = next((group for group in groups if settings.items() <= group[0].items()), None)
+def group_repeated(rows: Sequence[Row]) -> list[list[Row]]:
+    """Rows with one printed value and one measurement, in groups that are one number."""
+    if rows[0]["by_seed"]:  # what was measured by the same seeds is one, also where each table names other settings
+        return [list(rows)]
+    groups: list[tuple[dict[str, str], list[int]]] = []
+    parsed = [parse_settings(row["setting"]) for row in rows]
+    for number in sorted(range(len(rows)), key=lambda number: -len(parsed[number])):
+        larger = next((group for group in groups if parsed[number].items() <= group[0].items()), None)
         if larger is None:
-            groups.append((settings, [index]))
+            groups.append((parsed[number], [number]))
         else:
-            larger[1].append(index)
-    measured = bool(rows["by_seed"].iloc[0])
-    # what was measured by the same seeds is one, also where each table names other settings of it
-    return [[index for _, same in groups for index in same]] if measured else [sorted(same) for _, same in groups]
+            larger[1].append(number)
+    return [[rows[number] for number in sorted(same)] for _, same in groups]
 
 
-def merge_rows(rows: pd.DataFrame) -> Measurement:
+def merge_rows(rows: Sequence[Row]) -> Measurement:
     """The rows of one number as one."""
-    longest = rows.loc[rows["setting"].map(lambda text: len(parse_settings(text))).idxmax()]
-    kinds = {**longest.to_dict(), "places": tuple(dict.fromkeys(rows["place"]))}
+    longest = max(rows, key=lambda row: len(parse_settings(row["setting"])))
     # a table that prints the point of the grid, or a deviation, knows more of a number than one that does not
-    ranks = rows.assign(rank=rows["settings"].map(rank_settings), fixed=rows["reported_std"].isna())
-    best = rows.loc[ranks.sort_values(["rank", "fixed"], kind="stable").index[0]]
-    kinds |= {name: best[name] for name in (*MERGED_COLUMNS, "settings", "choices", "reason") if name in best}
-    kinds["verdict"] = NumberVerdict(kinds["verdict"])
-    return Measurement(**{field.name: kinds.get(field.name, "") for field in fields(Measurement)})
+    best = min(rows, key=lambda row: (rank_settings(row["settings"]), pd.isna(row["reported_std"])))
+    values = longest | {"places": tuple(dict.fromkeys(row["place"] for row in rows))}
+    values |= {name: best[name] for name in (*MERGED_COLUMNS, "settings", "choices", "reason") if name in best}
+    values["verdict"] = NumberVerdict(values["verdict"])
+    return Measurement(**{field.name: values.get(field.name, "") for field in fields(Measurement)})
 
 
 def rank_settings(kind: str) -> int:
