@@ -49,6 +49,12 @@ def test_a_key_may_replace_what_it_merges_and_stand_in_other_mappings(load):
     assert found == {"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 2}, "c": [{"x": 1}, {"x": 2}], "d": {"x": 1, "y": 2}}
 
 
+def test_a_text_that_is_read_again_has_values_of_its_own(load):
+    text = "a: &a {x: [1]}\nb: {<<: *a, y: 2}\n"
+    load(text)["b"]["x"].append(3)
+    assert load(text) == {"a": {"x": [1]}, "b": {"x": [1], "y": 2}}
+
+
 AMBIGUOUS = ["1:30", "0o17", "017", "0b11", "1e3", "1.5e3", "-.5", "-0x1F", "yes", "No", "on", "OFF", "2026-01-02", "="]
 
 

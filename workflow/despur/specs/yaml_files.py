@@ -5,6 +5,7 @@ value in YAML 1.1 (Snakemake reads this) and texts in YAML 1.2."""
 import errno
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -49,21 +50,26 @@ def load_file(file: Path) -> dict[str, Any]:
 
 
 def _load(text: str) -> Any:
+    loader, root = _parse(text)
+    return loader.construct_document(root) or {} if root else {}
+
+
+@lru_cache
+def _parse(text: str) -> tuple[yaml.SafeLoader, yaml.Node | None]:
+    """A text's nodes, from which values can be made more than once: to parse takes nine tenths of the time."""
     loader = yaml.SafeLoader(text)  # of libyaml, many brackets in brackets end the process
     root = loader.get_single_node()
-    if root is None:
-        return {}
     for node in _list_nodes(root):
         if isinstance(node, yaml.MappingNode):
             _refuse_repeated_keys(node)
         elif isinstance(node, yaml.ScalarNode):
             _refuse_ambiguous(node, loader.resolve(yaml.ScalarNode, node.value, (True, False)))
-    return loader.construct_document(root) or {}
+    return loader, root
 
 
-def _list_nodes(root: yaml.Node) -> Iterator[yaml.Node]:
+def _list_nodes(root: yaml.Node | None) -> Iterator[yaml.Node]:
     """Every node of a document once, however many aliases (*name) stand for it."""
-    queue, seen = [root], set()
+    queue, seen = [root] if root else [], set()
     while queue:
         node = queue.pop()
         if id(node) not in seen:
