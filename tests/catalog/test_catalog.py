@@ -17,6 +17,7 @@ from despur.__main__ import COMMANDS
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.verdicts import Tier
 from despur.orchestration import experiments
+from despur.reporting.pages import summary
 from despur.specs.declarations import PACKAGE, list_components, read_declarations
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
@@ -84,6 +85,14 @@ def test_every_page_is_in_a_menu_and_leads_back(site):
         if name != "index.md":
             assert name in in_menus or text.startswith("---\norphan: true"), name
             assert any(target.endswith("index.md") for target in links(text)), name
+
+
+def test_the_front_page_has_the_results_of_the_readme_once(site):
+    readme = (SOURCE / "README.md").read_text()
+    results = readme.partition(summary.START)[2].partition(summary.END)[0]
+    rows = re.sub(r"workflow/despur/(papers/\w+)/README.md", r"\1.md", results)  # where the site has the papers' pages
+    assert rows.count("](papers/") == len(experiments.list_papers())
+    assert site.texts["index.md"].count(rows) == 1
 
 
 def test_the_page_of_a_method_says_what_it_reads():

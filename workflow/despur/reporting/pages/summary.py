@@ -19,7 +19,7 @@ from despur.evidence.verdicts import COUNTED, ORDERS, ClaimVerdict, NumberVerdic
 from despur.orchestration import experiments
 from despur.storage.store import InputError, atomic
 
-DOCUMENTS = tuple(map(Path, ("README.md", "docs/tutorial.md", "docs/reading_results.md")))
+DOCUMENTS = tuple(map(Path, ("README.md", "docs/index.md", "docs/tutorial.md", "docs/reading_results.md")))
 START, END = "<!-- results: written by make reference and despur ledger report -->", "<!-- end of results -->"
 COUNTS = {  # title of a column: the verdicts that it counts
     "within 2": [NumberVerdict.WITHIN_2],
