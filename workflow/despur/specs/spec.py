@@ -2,6 +2,7 @@
 lists of values."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from despur.specs.declarations import read_declarations
@@ -19,7 +20,7 @@ class Spec:
     components: dict[str, "Spec"]
     changes: dict[str, str]
 
-    @property
+    @cached_property
     def name(self) -> str:
         return join(self.base_name, self.changes)
 
@@ -65,7 +66,7 @@ class Sweep:
     overrides: dict[str, list[str]]
     points: list[Spec]
 
-    @property
+    @cached_property
     def name(self) -> str:
         kept = {}
         for key in self.overrides:
