@@ -97,6 +97,19 @@ def test_what_is_typed_at_make_can_be_planned(command):
     assert plan_make(command.split())
 
 
+def test_make_smoke_ends_with_what_it_made_what_it_means_and_what_to_type_next():
+    *_, made, means, following = plan_make(["make", "smoke"]).splitlines()
+    assert re.fullmatch(r'echo "Made: .+ results/smoke/scorecard\.html, below results/smoke\."', made)
+    assert re.fullmatch(r'echo "It means: .+"', means) and re.match(r'echo "Next: make runs ', following)
+
+
+@pytest.mark.long
+def test_what_make_smoke_made_and_names_next_can_be_planned(clone):
+    plan(clone, {}, ["results/smoke/scorecard.html", "--configfile", "config/smoke.yaml"])
+    (command,) = re.findall(r"^.*&& (snakemake .*config\.yaml)$", plan_make(["make"]), re.MULTILINE)
+    plan(clone, {}, command.split()[1:])
+
+
 def test_every_target_of_make_is_named_in_a_document():
     targets = re.findall(r"^([a-z-]+):.*## ", (SOURCE / "Makefile").read_text(), re.MULTILINE)
     named = {split(command)[1][1] for command in MAKE if command != "make"}

@@ -172,7 +172,14 @@ def test_what_has_no_runs_in_a_configuration_is_not_made(toy):
 
 def test_the_smallest_configuration_makes_what_its_one_run_fills():
     made = list_artifacts(load_configuration(REPOSITORY / "config/smoke.yaml"), "cnc")
-    assert made == ["table_1", "figure_5", "figure_theorem_3_1", "prose", "claims"]
+    assert made == ["table_1", "figure_5", "figure_theorem_3_1"]
+
+
+def test_an_artifact_that_a_configuration_leaves_out_is_not_made_and_runs_nothing(toy):
+    config = CONFIG | {"artifacts": {"toy": {"figure_1": {"made": False}, "figure_2": {"made": False}}}}
+    check_configuration(config)
+    assert list_artifacts(config, "toy") == ["table_1"]
+    assert list_artifact_runs(config, "toy", "table_1") == list_artifact_runs(CONFIG, "toy", "table_1")
 
 
 def test_the_runs_of_an_artifact_are_changed_where_they_stand(toy):

@@ -150,10 +150,10 @@ def _check_datasets(config: Mapping[str, Any]) -> None:
 
 
 def _check_artifact(key: str, paper: str, artifact: str, changes: Mapping[str, Any]) -> None:
-    """What a configuration changes of an artifact. An artifact that shows the runs of others has nothing to change."""
+    """What a configuration changes of an artifact. An artifact that shows the runs of others can only be left out."""
     here = load_experiments(paper)
     entry = here["artifacts"][artifact]
-    if "datasets" not in entry:
+    if "datasets" not in entry and changes.keys() - {"made"}:
         raise SettingError(f"{key}: {artifact} shows the runs of {', '.join(entry['from'])}: change those")
     methods, seeds = changes.get("methods", ()), changes.get("seeds", 1)
     with within(f"{key}.methods"):

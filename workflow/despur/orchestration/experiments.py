@@ -32,7 +32,7 @@ Keys of an artifact:
 - ``writes``: the names of its files, where one job makes several tables or figures.
 
 The configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact with
-runs of its own."""
+runs of its own, and leave any artifact out (``made: false``)."""
 
 import itertools
 from collections.abc import Mapping
@@ -143,8 +143,10 @@ def configure_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> 
 
 
 def list_artifact_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[ArtifactRun]:
-    """All runs of an artifact in this configuration."""
+    """All runs of an artifact in this configuration; none of one that it leaves out."""
     here = configure_artifact(config, paper, artifact)
+    if not here.get("made", True):
+        return []
     behind = (run for name in here.get("from", []) for run in list_artifact_runs(config, paper, name))
     others = list(dict.fromkeys(behind))
     if "datasets" in here:
