@@ -80,13 +80,20 @@ $(VENV)/oracles/ready: $(VENV)/ready envs/oracles.lock
 	$(RUN) uv pip install -q --require-hashes --no-deps --target $(VENV)/oracles -r envs/oracles.lock
 	touch $@
 
-test-wheel: $(VENV)/ready ## a wheel, in an empty environment without extras: its command, and the examples of docstrings
+wheel: $(VENV)/ready ## the package as a file to install: build/wheel/despur-*.whl
 	rm -rf build/wheel build/lib build/bdist.*
 	$(RUN) uv build -q --wheel --no-build-isolation --out-dir build/wheel
+
+test-wheel: wheel ## the wheel in an empty environment, without extras: its command, and the examples of docstrings
 	$(RUN) uv venv -q build/wheel/environment && \
 		uv pip install -q --python build/wheel/environment --constraint envs/requirements.lock build/wheel/*.whl
 	cd build/wheel && environment/bin/despur --help > /dev/null && environment/bin/despur list methods > /dev/null
 	cd build/wheel && environment/bin/python -P $(CURDIR)/tests/examples.py
+
+test-extras: wheel ## the wheel in an empty environment, with all extras: each of their libraries is imported
+	$(RUN) uv venv -q build/wheel/all && uv pip install -q --python build/wheel/all \
+		--constraint envs/requirements.lock "$$(echo build/wheel/*.whl)[all]"
+	cd build/wheel && all/bin/despur --help > /dev/null && all/bin/python -P $(CURDIR)/tests/extras.py
 
 STORM := 1000
 storm: $(VENV)/ready ## input changed, and what runs stopped, STORM times at random; docs/storms.md keeps the numbers
@@ -111,4 +118,4 @@ benchmark: $(VENV)/ready ## each method of config/benchmark.yaml: equally many t
 	$(RUN) nice despur search --configfile config/benchmark.yaml
 	$(MAKE) reference CONFIG=config/benchmark_tuned.yaml
 
-.PHONY: benchmark help reproduce verdicts smoke environment lock test test-long test-oracles test-wheel storm test-slurm rehearsal bench reference docs tutorial lint
+.PHONY: benchmark help reproduce verdicts smoke environment lock test test-long test-oracles test-wheel test-extras wheel storm test-slurm rehearsal bench reference docs tutorial lint

@@ -38,6 +38,7 @@ def test_published_is_what_targets_make():
     targets = set(re.findall(r"^([\w-]+):", (SOURCE / "Makefile").read_text(), re.MULTILINE))
     assert read_targets(runs) == {"docs", "test-wheel"} <= targets
     assert {job["if"] for job in jobs.values()} == {"github.ref_type == 'branch'", "github.ref_type == 'tag'"}
+    assert all(job["permissions"]["contents"] in ("read", "write") for job in jobs.values())  # for the checkout
 
 
 def test_actions_are_pinned_by_commit():
