@@ -10,9 +10,10 @@ from despur.cli.fetch import list_downloads
 from despur.library.split_dataset import dataset
 from despur.orchestration.experiments import list_papers, load_experiments
 from despur.specs.declarations import find_component, list_components, read_declarations, read_docstring, summarize
+from despur.specs.paths import data_root
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
-from despur.storage.addresses import REPORTED
+from despur.storage.addresses import describe_address
 from despur.storage.raw_files import is_downloaded
 
 INTRODUCTION = "After this page you know every data set: its files, sizes, license, and who can have it."
@@ -116,17 +117,22 @@ def describe_downloads(name: str) -> str:
     by_hand = read_declarations("datasets", name).get("BY_HAND", "")
     rows = [
         [
-            f"[{each.local_name}]({each.url})",
+            escape(each.local_name),
+            "<br>".join(map(show_address, each.addresses)),
             f"{each.size / 1e6:,.1f} MB" if each.size else "not published",
             code(each.checksum) or "not published",
             escape(each.read_in),
-            escape(REPORTED.get(urlsplit(each.url).hostname or "", "–")),
         ]
         for each in list_downloads("datasets", name)
     ]
-    titles = ["file", "size", "checksum", "read in", "what users report"]
+    titles = ["file", "addresses, tried in turn", "size", "checksum", "read in"]
     parts = [f"By hand: {escape(by_hand)}." if by_hand else "", table(titles, rows) if rows else ""]
     return "\n\n".join(["## Download", *filter(None, parts)]) if any(parts) else ""
+
+
+def show_address(address: str) -> str:
+    """A link to an address of a download, and when it was last tried on this machine, as ``despur fetch`` says it."""
+    return f"[{urlsplit(address).hostname}]({address}): {escape(describe_address(address, data_root()))}"
 
 
 def describe_sizes(name: str) -> str:

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 from project import SOURCE, Project
 
-from catalog import api, components, elsewhere, gallery, markdown, reference, tutorial, verdicts
+from catalog import api, components, datasets, elsewhere, gallery, markdown, reference, tutorial, verdicts
 from catalog.losses import describe_losses
 from catalog.pages import FENCE, LINK, Site
 from despur.__main__ import COMMANDS
+from despur.cli.fetch import list_downloads
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.verdicts import Tier
 from despur.orchestration import experiments
@@ -21,6 +22,7 @@ from despur.reporting.pages import summary
 from despur.specs.declarations import PACKAGE, list_components, read_declarations
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
+from despur.storage.addresses import note_address
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +95,16 @@ def test_the_front_page_has_the_results_of_the_readme_once(site):
     rows = re.sub(r"workflow/despur/(papers/\w+)/README.md", r"\1.md", results)  # where the site has the papers' pages
     assert rows.count("](papers/") == len(experiments.list_papers())
     assert site.texts["index.md"].count(rows) == 1
+
+
+def test_all_addresses_of_a_download_are_shown_with_their_last_try(tmp_path, monkeypatch):
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path))
+    (file,) = list_downloads("datasets", "cifar10")
+    note_address(tmp_path, file.url, "there, 1.0 MB")
+    shown = datasets.describe_downloads("cifar10")
+    assert re.search(rf"\]\({re.escape(file.url)}\): tried \d{{4}}-\d\d-\d\d: there, 1\.0 MB<br>", shown)
+    assert len(file.mirrors) == 1 and f"]({file.mirrors[0]}): never tried |" in shown
+    assert "never tried; users report the server down" in datasets.describe_downloads("fmow")
 
 
 def test_the_page_of_a_method_says_what_it_reads():
