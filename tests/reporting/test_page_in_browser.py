@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 from page import page as make_page
+from page import table_1
+
+from despur.reporting.tables import write_table
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +88,18 @@ def test_no_width_needs_horizontal_scrolling(view, width):
     for summary in view.locator("summary").all():
         summary.click()
     assert view.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_verdicts_on_the_page_of_a_table_lie_within_a_screen_of_1200_pixels(browser, tmp_path):
+    (tmp_path / "cnc").mkdir()
+    write_table(tmp_path / "cnc/table_1", table_1())
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.goto((tmp_path / "cnc/table_1.html").as_uri())
+    page.locator("summary").click()
+    heads = page.locator("th:visible", has_text="verdict")
+    rights = heads.evaluate_all("heads => heads.map(head => head.getBoundingClientRect().right)")
+    page.close()
+    assert len(rights) == 2 and max(rights) <= 1200
 
 
 def test_print_has_the_whole_matrix(view):
