@@ -49,6 +49,7 @@ MEASURES = {
         crowd.crowd,
         reading.reading,
         reading.photographs,
+        reading.own_data,
         pipeline.scorecard,
         pipeline.imports,
         pipeline.bundled_run,

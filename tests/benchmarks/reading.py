@@ -1,4 +1,4 @@
-"""Reading: of rows that no memory holds, while the device computes; of photographs."""
+"""Reading: of rows that no memory holds, while the device computes; of photographs; of a large file of one's own."""
 
 import os
 import tempfile
@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks.common import Row, compare
 
+OWN_ROWS, OWN_FEATURES = 1_000_000, 16
 IMAGES, SIDE, BATCH, STEPS = 10_240, 224, 256, 8  # 1.5 GB, of which 0.3 GB are read
 SLOWER = 1.5  # times a batch's reading that computing takes
 
@@ -104,3 +105,26 @@ def photographs() -> list[Row]:
         )
     note = f"500x375, as CLIP sees it: Pillow {50 * mine:.1f} ms, torchvision {50 * theirs:.1f} ms"
     return [("photographs: Pillow against torchvision", gain, "times", "", note)]
+
+
+def own_data() -> list[Row]:
+    """A table of one's own with many samples: read, and checked."""
+    import numpy as np
+    import pandas as pd
+
+    from despur.specs.resolution import resolve
+    from despur.storage.dataset_checks import build_dataset
+
+    (point,) = resolve("datasets", "bring_your_own").points
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(OWN_ROWS, OWN_FEATURES))).add_prefix("feature_")
+    table = table.assign(y=rng.integers(2, size=OWN_ROWS), a=rng.integers(2, size=OWN_ROWS))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "bring_your_own/task.parquet"
+        file.parent.mkdir()
+        table.assign(split=rng.choice(["train", "val", "test"], OWN_ROWS)).to_parquet(file)
+        started, cpu = time.perf_counter(), time.process_time()
+        build_dataset(point, Path(folder))
+        seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu
+    note = f"{OWN_FEATURES} features, parquet; {cpu_seconds:.1f} s of CPU"
+    return [(f"own data: reading {OWN_ROWS:,} samples", seconds, "s", "10", note)]

@@ -120,7 +120,8 @@ def name_splits(source: str, splits: pd.Series) -> pd.Series:
             )
         return splits.map(metadata_tables.SPLITS)
     names = splits.astype(object)
-    return names.map(lambda name: name.lower() if isinstance(name, str) else name).replace(SPLITS)
+    small = {name: name.lower() for name in names.unique() if isinstance(name, str)}
+    return names.map({name: SPLITS.get(word, word) for name, word in small.items()}).fillna(names)
 
 
 def dataset(

@@ -109,8 +109,9 @@ def refuse_labels(path: Path, columns: dict[str, Array]) -> None:
 
 def refuse_values(path: Path, column: pd.Series, kind: type, wanted: str) -> None:
     """Raises InputError for the first value of a column that is not of a kind."""
-    for row, value in enumerate(column):
-        if not isinstance(value, kind):
+    wrong = {value_kind for value_kind in set(map(type, column)) if not issubclass(value_kind, kind)}
+    for row, value in enumerate(column if wrong else ()):
+        if type(value) in wrong:
             spelled = " ".join(repr(value).split())
             raise InputError(f"{path}: {column.name} of sample {row} is {spelled:.80}; it must have {wanted}")
 
