@@ -398,6 +398,8 @@ def test_sloppy_arrays_are_refused_by_name(folder, changes, words):
         ({"a": some(BASE["a"], slice(11, 16, 4), 0)}, "the split val has no sample of the group 1, 1"),
         ({"a": some(BASE["a"], 20, 2)}, "the split train has no sample of a 2"),
         ({"y": some(BASE["y"], slice(None, None, 5), -1)}, "-1 is a class here"),
+        ({"a": BASE["y"]}, "a says the class of every sample"),
+        ({"y": some(BASE["y"], [0, 8, 16], 2)}, "one training sample of the class 2: bring more of it"),
     ],
 )
 def test_check_warns_of_what_may_not_be_as_it_is_believed(folder, monkeypatch, changes, words):

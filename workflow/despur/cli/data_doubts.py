@@ -1,11 +1,11 @@
-"""What ``despur check`` says of a data set that stages can use, but that may not be as its maker believes: empty
-groups, samples that occur twice, labels among the features."""
+"""What ``despur check`` says of a data set that stages can use, but that may not be as its maker believes: labels
+that hardly can be learned or compared, empty groups, samples that occur twice, labels among the features."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from despur.storage.store import Array, Dataset
+from despur.storage.store import MISSING, Array, Dataset
 
 FEW = 20  # values of a feature that may be a label
 HEAD = 1000  # samples that are looked at first
@@ -15,10 +15,22 @@ def list_doubts(dataset: Dataset, keys: Array) -> Iterator[str]:
     """One line for each. ``keys``: (N,), the same for samples of the same inputs."""
     if "-1" in dataset.about["classes"] and len(dataset.about["classes"]) > 2:
         yield "-1 is a class here, not a missing one: if it is missing, leave these samples out"
+    yield from list_label_doubts(dataset)
     yield from list_empty_groups(dataset)
     yield from list_duplicates(dataset, keys)
     if isinstance(dataset.inputs, np.ndarray) and dataset.inputs.dtype == np.float32:
         yield from list_labels_among_features(dataset, dataset.inputs)
+
+
+def list_label_doubts(dataset: Dataset) -> Iterator[str]:
+    """An attribute that is the class in every sample, and classes with one training sample."""
+    known = dataset.a != MISSING
+    if is_renamed(dataset.a[known], dataset.y[known]):
+        attribute = dataset.about["attribute"]
+        yield f"{attribute} says the class of every sample: no group has another; bring an attribute that can differ"
+    counts = np.bincount(dataset.y[dataset.rows("train")], minlength=len(dataset.about["classes"]))
+    if single := [name for name, count in zip(dataset.about["classes"], counts, strict=True) if count == 1]:
+        yield f"one training sample of the class {', '.join(single[:5])}: bring more of it, or leave the class out"
 
 
 def list_empty_groups(dataset: Dataset) -> Iterator[str]:
