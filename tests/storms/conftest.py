@@ -32,6 +32,10 @@ disappears, pretended (`pytest tests/training/test_runs.py`).
 A result is compared with its checksum when it is read: data, models, outputs, groups and metrics, and `about.json`.
 Not compared: saliency maps, tables and figures; of files above 1 GB, such as the images of a large data set, whose rows
 are read where they are needed, only the size. What nothing reads is not looked at.
+Before training goes on from a checkpoint, its contents are compared with the checksums in it; if it is broken, training
+starts anew. A raw file above 100 MB, and one of your own folder of images, is known by its size and time: a flipped bit
+under an old time stamp is not noticed. Nor is a change in other folders with a file for each sample, or in what was
+downloaded, once the data are made.
 
 | storm | cases | outcome |
 | --- | --- | --- |

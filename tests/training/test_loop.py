@@ -407,7 +407,7 @@ def test_without_a_checkpoint_a_run_starts_over(uninterrupted, tmp_path):
     assert_equal(outcome(again, trained(again, tmp_path, accuracy)), uninterrupted[NAMES[0]])
 
 
-@pytest.mark.parametrize("left", [0, 10, 0.5, -5, "zeros"])
+@pytest.mark.parametrize("left", [0, 10, 0.5, -5, "zeros", "a flipped bit"])
 def test_with_a_broken_checkpoint_a_run_starts_over_and_says_so(left, uninterrupted, tmp_path, capsys):
     interrupted(NAMES[0], tmp_path, 6, 7)
     file = tmp_path / "checkpoint.pt"
@@ -415,6 +415,8 @@ def test_with_a_broken_checkpoint_a_run_starts_over_and_says_so(left, uninterrup
     half = len(whole) // 2
     if left == "zeros":  # as a machine that dies may leave a part that was not yet on the disk
         file.write_bytes(whole[: half - 64] + bytes(128) + whole[half + 64 :])
+    elif left == "a flipped bit":
+        file.write_bytes(whole[:half] + bytes([whole[half] ^ 1]) + whole[half + 1 :])
     else:
         file.write_bytes(whole[: half if left == 0.5 else left])
     again = method(NAMES[0])
