@@ -202,12 +202,14 @@ def test_an_address_is_asked_for_its_header(server):
 def test_check_asks_all_addresses_and_downloads_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path))
     monkeypatch.setattr(fetch, "ask_address", lambda address: "there, 1.0 MB")
-    (first,) = fetch.fetch("fmow", check=True)
+    titles, first = fetch.fetch("fmow", check=True)
+    assert titles.split() == ["name", "answer", "address", "(before)"]
+    assert titles.index("answer") == first.index("there,") and titles.index("address") == first.index("https://")
     assert "never tried; users report the server down" in first and first.values["result"] == "there, 1.0 MB"
-    (again,) = fetch.fetch("fmow", check=True)
+    _, again = fetch.fetch("fmow", check=True)
     monkeypatch.setattr(fetch, "ask_address", lambda address: "no answer (ConnectionError)")
-    assert [*fetch.fetch("fmow", check=True)][1] == "none of 1 addresses answered: is there a network?"
-    assert "before: tried 2" in again and {file.name for file in tmp_path.iterdir()} == {ADDRESSES}
+    assert [*fetch.fetch("fmow", check=True)][-1] == "none of 1 addresses answered: is there a network?"
+    assert "(tried 2" in again and {file.name for file in tmp_path.iterdir()} == {ADDRESSES}
 
 
 def test_every_data_set_with_raw_files_says_how_to_get_them():

@@ -66,9 +66,10 @@ def list_downloads(kind: str, name: str) -> list[Download]:
 
 
 def check_addresses(names: Sequence[str]) -> Iterator[str]:
-    """Ask each address of these data sets and encoders, or of all, for its header; a line for each answer, which is
+    """Ask each address of these data sets and encoders, or of all, for its header; a table of the answers, which are
     recorded. Nothing is downloaded."""
     answers: list[str] = []
+    yield f"{'name':<20} {'answer':<30} address (before)"
     every = [(find_kind(name), name) for name in names]
     every = every or [(kind, name) for kind in KINDS_WITH_DOWNLOADS for name in list_components(kind)]
     for kind, name in every:
@@ -78,7 +79,7 @@ def check_addresses(names: Sequence[str]) -> Iterator[str]:
                 before, result = describe_address(address, root), ask_address(address)
                 note_address(root, address, result)
                 answers.append(result)
-                text = f"{name:<20} {result:<30} {address} (before: {before})"
+                text = f"{name:<20} {result:<30} {address} ({before})"
                 yield Row(text, "addresses", name=name, address=address, result=result, before=before)
     if answers and all(answer.startswith("no answer") for answer in answers):
         yield f"none of {len(answers)} addresses answered: is there a network?"
