@@ -93,9 +93,9 @@ def test_images_are_kept_as_bytes():
         store_input(np.where(image > 0, 0, -1.0))
 
 
-@pytest.mark.parametrize("samples", [[(np.zeros(2), 0)], []])
-def test_samples_without_an_attribute_are_refused(samples):
-    with pytest.raises(SettingError, match="each sample is"):
+@pytest.mark.parametrize("samples", [[(np.zeros(2), 0)], [], [1]])
+def test_what_is_no_sample_with_class_and_attribute_is_refused(samples):
+    with pytest.raises(SettingError, match=r"^each sample is \(input, class, attribute\)"):
         collect_arrays({"train": samples})
 
 

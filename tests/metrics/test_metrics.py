@@ -27,6 +27,14 @@ def test_overlapping_groups_by_hand():
     assert worst_group_accuracy(correct, groups[:, :2]) == pytest.approx(2 / 3)
 
 
+def test_lists_are_taken_and_numbers_of_groups_refused():
+    assert worst_group_accuracy([1, 1, 0, 1], [[1, 0], [1, 0], [0, 1], [0, 1]]) == 0.5
+    with pytest.raises(ValueError, match=r"correct has the shape \(2,\), groups \(2,\): give bool \(N,\)"):
+        worst_group_accuracy([True, False], [0, 1])
+    with pytest.raises(ValueError, match=r"groups \(1, 2\)"):
+        worst_group_accuracy([True, False], [[0, 1]])
+
+
 def test_a_group_without_samples_is_left_out():
     correct, groups = np.array([True, False, True, True]), np.array([[1, 0, 0], [1, 0, 0], [0, 0, 1], [0, 0, 1]], bool)
     np.testing.assert_array_equal(group_accuracies(correct, groups), [0.5, np.nan, 1])

@@ -38,10 +38,10 @@ def locate_data(
 
 def collect_arrays(splits: Mapping[str, torch.utils.data.Dataset[Any]]) -> dict[str, Array]:
     """The arrays of a file of one's own data (docs/your_own_data.md)."""
-    samples = [(split, *values) for split, every in splits.items() for values in every]  # type: ignore[attr-defined]
-    if not samples or any(len(sample) != 4 for sample in samples):
+    samples = [(split, sample) for split, every in splits.items() for sample in every]  # type: ignore[attr-defined]
+    if not samples or any(not isinstance(sample, (tuple, list)) or len(sample) != 3 for _, sample in samples):
         raise SettingError("each sample is (input, class, attribute); -1 is an attribute that is not known")
-    names, inputs, y, a = zip(*samples, strict=True)
+    names, inputs, y, a = zip(*((split, *sample) for split, sample in samples), strict=True)
     stored = [store_input(np.asarray(sample_input)) for sample_input in inputs]
     if len({array.shape for array in stored}) > 1:
         raise InputError(f"inputs have the shapes {sorted({array.shape for array in stored})}: bring one shape")

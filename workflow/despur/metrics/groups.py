@@ -24,7 +24,7 @@ def one_hot(values: Array, count: int) -> csr_array:
 
 def group_accuracies(correct: Array, groups: Array, weights: Array | None = None) -> Array:
     """Accuracy of each group, a share, (...,G); NaN for a group without samples. ``correct`` bool (N,); ``groups`` bool
-    (N,G), which may overlap.
+    (N,G), which may overlap. Raises ValueError for other shapes.
 
     >>> import numpy as np
     >>> from despur.metrics import group_accuracies
@@ -32,6 +32,10 @@ def group_accuracies(correct: Array, groups: Array, weights: Array | None = None
     >>> group_accuracies(correct, group[:, None] == np.arange(3))
     array([1. , 0.5, nan])
     """
+    correct, groups = np.asarray(correct, bool), np.asarray(groups, bool)
+    if correct.ndim != 1 or groups.ndim != 2 or len(groups) != len(correct):
+        shapes = f"correct has the shape {correct.shape}, groups {groups.shape}"
+        raise ValueError(f"{shapes}: give bool (N,), of each sample, and bool (N,G), a column for each group")
     weights = np.ones(len(correct)) if weights is None else weights
     sizes, hits = weights @ groups.astype(float), weights @ (groups & correct[:, None]).astype(float)
     return np.where(sizes > 0, hits / np.maximum(sizes, 1), np.nan)
