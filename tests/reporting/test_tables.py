@@ -39,6 +39,8 @@ def test_a_table_is_written_in_four_forms(table, tmp_path):
     assert again["verdict"].tolist() == ["within 5", "not run here", "substitute data"]
     for form in ("md", "tex", "html"):
         text = (tmp_path / f"table_1.{form}").read_text()
+        on = "of the test split, at the step that is best on validation data"
+        assert (on in text) == (form != "tex")
         line = "3 printed numbers: 1 within 5, 1 substitute data, 1 not run here."
         above = {"md": text.splitlines()[0], "html": text.partition("<table")[0], "tex": text}[form]
         assert (line in above) == (form != "tex")

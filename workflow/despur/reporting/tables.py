@@ -20,11 +20,12 @@ from despur.storage.group_warnings import describe_warnings
 from despur.storage.store import InputError, atomic, write_csv
 
 WriteArtifact = Callable[[list[ArtifactRun], Path], None]  # of these runs, to files of this name without suffix
+MEASURED_ON = "of the test split, at the step that is best on validation data"
 MEANINGS = {  # of the columns of tables
     "reported": "the number that the paper prints (its standard deviation)",
     "printed": "what the paper prints",
-    "ours": "mean over seeds (standard deviation) of the test split, at the step that is best on validation data, "
-    "unless the text above or the row names another split or step",
+    "ours": f"mean over seeds (standard deviation) {MEASURED_ON}, unless the text above or the row names another split "
+    "or step",
     "difference": "ours minus reported",
     "95 % interval": "of the difference",
     "seeds": "how many runs, which differ in nothing but their seed",
@@ -67,7 +68,8 @@ def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None 
     line = summarize_verdicts(table)
     write_csv(prefix.with_suffix(".csv"), table)
     texts = {
-        ".md": (f"{line}\n\n" if line else "") + to_markdown(display),
+        ".md": (f"{line} Ours are {MEASURED_ON}, unless caption or row name another.\n\n" if line else "")
+        + to_markdown(display),
         ".tex": display.to_latex(index=False, escape=True),
         ".html": render_table(prefix.parent.name, prefix.with_suffix("").name, display, line),
     }

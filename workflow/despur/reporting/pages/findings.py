@@ -30,7 +30,8 @@ INTRODUCTION = """# What we found
 After this page you know which printed numbers of the papers reproduce here, which do not, what is not known and why,
 and which choices the papers leave open. `despur ledger report` writes it from the [ledger](ledger.md) and from kept
 runs; [Reading the results](reading_results.md) explains the verdicts. All of it is measured on the papers' own data;
-each distinct printed number counts once."""
+each distinct printed number counts once. Unless a metric names another split or step, *ours* is of the test split, at
+the step that is best on validation data."""
 
 
 def write_findings(page: Path = PAGE) -> Path:
