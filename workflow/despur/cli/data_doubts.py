@@ -1,5 +1,5 @@
 """What ``despur check`` says of a data set that stages can use, but that may not be as its maker believes: labels
-that hardly can be learned or compared, empty groups, samples that occur twice, labels among the features."""
+from which little can be learned, empty groups, samples that occur twice, labels among the features."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ def list_label_doubts(dataset: Dataset) -> Iterator[str]:
     known = dataset.a != MISSING
     if is_renamed(dataset.a[known], dataset.y[known]):
         attribute = dataset.about["attribute"]
-        yield f"{attribute} says the class of every sample: no group has another; bring an attribute that can differ"
+        yield f"{attribute} says the class of every sample: bring an attribute that sometimes differs from the class"
     counts = np.bincount(dataset.y[dataset.rows("train")], minlength=len(dataset.about["classes"]))
     if single := [name for name, count in zip(dataset.about["classes"], counts, strict=True) if count == 1]:
         yield f"one training sample of the class {', '.join(single[:5])}: bring more of it, or leave the class out"
