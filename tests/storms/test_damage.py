@@ -132,6 +132,10 @@ def make_again(project, targets, file):
     if code == 0:
         return False
     assert "Traceback" not in text, text
+    if missing := re.search(rf"{re.escape(str(file))} is not there: make it with snakemake (\S+)", text):
+        project.snakemake(missing[1])
+        project.snakemake(*targets)
+        return True
     name = r"\S+" if file.name == "about.json" else re.escape(file.name)  # an exchanged one keeps other checksums
     said = re.search(
         rf"{re.escape(str(file.parent))}/{name} is broken .*?delete (\S+), then: snakemake (\S+)", text, re.DOTALL
