@@ -147,11 +147,10 @@ def list_artifact_runs(config: Mapping[str, Any], paper: str, artifact: str) -> 
     here = configure_artifact(config, paper, artifact)
     if not here.get("made", True):
         return []
-    behind = (run for name in here.get("from", []) for run in list_artifact_runs(config, paper, name))
-    others = list(dict.fromkeys(behind))
+    runs = list(dict.fromkeys(run for name in here.get("from", []) for run in list_artifact_runs(config, paper, name)))
     if "datasets" in here:
-        return others + list_own_runs(config, paper, artifact)
-    return [run for run in others if run.paper_method in here.get("methods", [run.paper_method])]
+        return runs + list_own_runs(config, paper, artifact)
+    return [run for run in runs if run.paper_method in here.get("methods", [run.paper_method])]
 
 
 def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[ArtifactRun]:
