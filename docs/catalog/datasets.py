@@ -87,13 +87,10 @@ def show_in_python(name: str) -> str:
 
 def write_example(name: str) -> str:
     """An example that holds where the raw files are below ``data``; with the first sample, if it is quick to build."""
-    bundled, named = (
-        describe_access(name) == "bundled",
-        "bring_your_own+name=mine" if name == "bring_your_own" else name,
-    )
+    named = "bring_your_own+name=mine" if name == "bring_your_own" else name
     if resolve("datasets", named).points[0].source:
         return ""
-    root = "" if bundled else ', root="data"'
+    root = "" if describe_access(name) == "bundled" else ', root="data"'
     call = f'>>> import despur\n>>> train = despur.dataset("{named}"{root}, split="train")\n>>> x, y, a = train[0]\n'
     if name not in COUNTED:
         return call

@@ -39,8 +39,9 @@ def search_settings(
 ) -> Iterator[str]:
     """search settings of a method on a data set: draw points from its declared ranges, train each with one seed and the
     best on validation data with all seeds; or of all methods of a configuration's matrix"""
+    options = [*options, *(["--dry-run"] if dry_run else [])]
     if configfile:
-        yield from search_matrix(configfile, [*options, *(["--dry-run"] if dry_run else [])], dry_run)
+        yield from search_matrix(configfile, options, dry_run)
         return
     if not method or not data:
         raise SettingError("name a method and a data set, or a configuration (--configfile FILE)")
@@ -52,7 +53,7 @@ def search_settings(
     folders = list(dict.fromkeys(spell_folders(method, data, point, "1")[0] for point in points))
     yield from describe_ranges(method)
     require_checkout()
-    make_metrics(folders, [*options, *(["--dry-run"] if dry_run else [])])
+    make_metrics(folders, options)
     if dry_run:
         return
     roles = find_roles(Path(folders[0]), selection)
@@ -70,9 +71,10 @@ def search_matrix(configfile: Path, options: Sequence[str], dry_run: bool) -> It
     of each. A trial that cannot be trained loses."""
     config = load_configuration(configfile)
     trials, target = list_trials(config), configfile.with_stem(f"{configfile.stem}_tuned")
+    header = HEADER.format(configfile)
     if not trials:
         raise SettingError(f"{configfile}: matrix.trials must say how many points of each method are tried")
-    if target.exists() and not target.read_text().startswith(header := HEADER.format(configfile)):
+    if target.exists() and not target.read_text().startswith(header):
         raise SettingError(f"{target} does not begin with {header.strip()!r}: move it away, it would be replaced")
     require_checkout()
     every = dict.fromkeys(folder for folders in trials.values() for folder in folders)
@@ -84,7 +86,7 @@ def search_matrix(configfile: Path, options: Sequence[str], dry_run: bool) -> It
         ranked = [*rank_trials(name, [folder for folder in folders if (Path(folder) / "metrics.csv").exists()])]
         yield from ranked
         winners[name] = next(line.values["point"] for line in ranked if isinstance(line, Row))
-    write_tuned(target, HEADER.format(configfile), config, winners)
+    write_tuned(target, header, config, winners)
     yield f"\n{target} has the best point of each method: make reference CONFIG={target}"
 
 

@@ -69,6 +69,7 @@ REMEDY = f"Unpack {SOURCE} and put {DOWNLOADS[1]['url']} into multinli/data/, in
 
 PARTS = ("train", "dev_matched", "dev_mismatched")  # the order in which the list counts them
 CLASSES = ["contradiction", "entailment", "neutral"]
+ATTRIBUTES = ["no negation", "negation"]
 FIELDS = ["gold_label", "sentence1", "sentence2"]
 POSITION = "Unnamed: 0"  # how pandas calls a column without a title
 
@@ -92,7 +93,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     path = metadata_tables.find(data_root, RAW[-1].split(" | "), REMEDY)
     listed = metadata_tables.read_table(path, [POSITION, "gold_label", "sentence2_has_negation", "split"], REMEDY)
     label = metadata_tables.decode(path, listed["gold_label"], dict(enumerate(CLASSES)), REMEDY)
-    metadata_tables.decode(path, listed["sentence2_has_negation"], {0: "no negation", 1: "negation"}, REMEDY)
+    metadata_tables.decode(path, listed["sentence2_has_negation"], dict(enumerate(ATTRIBUTES)), REMEDY)
     split = metadata_tables.decode_splits(path, listed["split"], metadata_tables.SPLITS, REMEDY)
     pairs = pd.concat([read_pairs(text) for text in texts], ignore_index=True).reindex(listed[POSITION])
     wrong = np.flatnonzero(pairs["gold_label"].to_numpy() != label)
@@ -110,7 +111,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     about = {
         "classes": CLASSES,
         "attribute": "negation",
-        "attributes": ["no negation", "negation"],
+        "attributes": ATTRIBUTES,
         "vocabulary": settings["vocabulary"],
         "select": "val",
         "headline": "test",

@@ -41,11 +41,17 @@ def identify_weights(encoders: Iterable[Spec]) -> dict[str, str]:
     for encoder in encoders:
         downloads = read_declarations("encoders", encoder.base_name).get("DOWNLOADS", ())
         published = {download.get("checksum", "").removeprefix("sha256:") for download in downloads}
-        for file in raw_files.list_files(raw_files.list_patterns(encoder), weights_root()):
-            note = read_note(file)
+        for name, note in read_notes(encoder).items():
             if note["sha256"] not in published | {note.get("downloaded")}:
-                weights[str(file.relative_to(weights_root()))] = note["sha256"]
+                weights[name] = note["sha256"]
     return weights
+
+
+def read_notes(encoder: Spec) -> dict[str, dict[str, Any]]:
+    """What is known of each file of an encoder's weights that is there (:func:`read_note`), by its path below the
+    folder of weights."""
+    files = raw_files.list_files(raw_files.list_patterns(encoder), weights_root())
+    return {str(file.relative_to(weights_root())): read_note(file) for file in files}
 
 
 def read_note(file: Path) -> dict[str, Any]:

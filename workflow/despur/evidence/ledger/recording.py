@@ -19,12 +19,11 @@ from despur.specs.declarations import read_declarations
 from despur.specs.paths import ResultPath, Run
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
-from despur.storage import commits, raw_files, weight_files
+from despur.storage import commits, weight_files
 from despur.storage.abouts import list_upstream, read_upstream, select_machine
 from despur.storage.containers import Container
 from despur.storage.digest import revisions
 from despur.storage.finished_runs import means_the_same, read_metrics, read_resamples, rows_of
-from despur.storage.pretrained import weights_root
 from despur.storage.reading import read_json
 from despur.storage.store import InputError, load_dataset
 
@@ -80,10 +79,8 @@ def identify_weights(result: ResultPath, run: Run) -> dict[str, str]:
     """The checksum of each file of weights behind a run, also of earlier stages, by its path below the folder of
     weights: as it was when they were made. What was then as published is looked up now, where it still is there."""
     encoders = weight_files.list_encoders([run.spec], without=())
-    used = [
-        file for encoder in encoders for file in raw_files.list_files(raw_files.list_patterns(encoder), weights_root())
-    ]
-    weights = {str(file.relative_to(weights_root())): weight_files.read_note(file)["sha256"] for file in used}
+    notes = (weight_files.read_notes(encoder) for encoder in encoders)
+    weights = {file: note["sha256"] for of_encoder in notes for file, note in of_encoder.items()}
     abouts = [
         folder / "about.json" for folder in (result.folder, *(upstream[1] for upstream in list_upstream(result, run)))
     ]
