@@ -125,9 +125,9 @@ def test_what_is_typed_at_python_runs(clone, finished, command):
         arguments = [arguments[0], "--help"]
     elif not arguments or module in HOURS:
         arguments = ["--help"]
-    elif arguments in (["show"], ["record"], ["run"], ["check"]):  # a sentence names it
+    elif arguments in (["show"], ["record"], ["run"], ["check"], ["search"]):  # a sentence names it
         arguments = [*arguments, "--help"]
-    elif arguments[0] == "run":
+    elif arguments[0] in ("run", "search"):
         arguments.insert(1, "--dry-run")
     project = clone if arguments[0] == "check" else finished
     own = Project(project.root)
