@@ -3,6 +3,7 @@ SHELL := /bin/bash
 VENV := .venv
 RUN := . $(VENV)/bin/activate &&
 CONFIG := config.yaml
+REPORT = --junitxml=build/suites/$@.xml  # python -m catalog.suites keeps its numbers
 OUTPUTS = $(shell sed -n 's/^outputs: *//p' $(CONFIG) | grep . || echo results)
 
 .DEFAULT_GOAL := reproduce
@@ -67,13 +68,13 @@ lint: $(VENV)/ready ## formats, types and imports
 	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check Snakefile workflow && snakemake --lint && mypy && lint-imports
 
 test: lint ## lint, and the tests that take seconds: five minutes on two cores
-	$(RUN) pytest -n 2 --dist worksteal
+	$(RUN) pytest -n 2 --dist worksteal $(REPORT)
 
 test-long: $(VENV)/ready ## the slow tests: error rates of verdicts, kills, compilation, documented commands, variants of methods
-	$(RUN) pytest -m long
+	$(RUN) pytest -m long $(REPORT)
 
 test-oracles: $(VENV)/oracles/ready ## the tests that compare with other libraries, which are installed beside the environment
-	$(RUN) PYTHONPATH=$(VENV)/oracles pytest -rs tests/oracles
+	$(RUN) PYTHONPATH=$(VENV)/oracles pytest -rs tests/oracles $(REPORT)
 
 $(VENV)/oracles/ready: $(VENV)/ready envs/oracles.lock
 	rm -rf $(VENV)/oracles
@@ -100,7 +101,7 @@ storm: $(VENV)/ready ## input changed, and what runs stopped, STORM times at ran
 	$(RUN) DESPUR_STORM=$(STORM) pytest -m storm tests/storms
 
 test-slurm: $(VENV)/ready ## on a SLURM that it starts and stops: needs apt-get install slurm-wlm munge, and root
-	$(RUN) pytest -rs tests/slurm/resume.py
+	$(RUN) pytest -rs tests/slurm/resume.py $(REPORT)
 
 rehearsal: $(VENV)/ready ## config/published.yaml in miniature, from made-up raw files to the report: build/rehearsal
 	$(RUN) PYTHONPATH=tests python -m rehearsal build/rehearsal

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from catalog import api, claims, components, datasets, elsewhere, fingerprint, gallery, reference, times
+from catalog import api, claims, components, datasets, elsewhere, fingerprint, gallery, reference, suites, times
 from catalog.markdown import ROOT, code, contents, escape, page, table
 from despur.orchestration.experiments import find_paper, list_papers, load_experiments
 
@@ -34,6 +34,7 @@ Made from the code when the site is built.
 | what each paper folder decides where its paper is silent | [Papers](papers/index.md) |
 | tables and figures of full runs | [Gallery](gallery/index.md) |
 | how long the stages of the bundled run take | [Where the time goes](times.md) |
+| how many tests there are, and how their last run ended | [Tests](suites.md) |
 | where printed grids of domain_temperature fall to chance, and what was tried | [Fingerprint](fingerprint.md) |
 """
 
@@ -62,6 +63,7 @@ def collect_generated() -> dict[str, str]:
         "command_options.md": reference.build_commands_page(),
         "configuration_keys.md": reference.build_configuration_page(),
         "times.md": times.build_times(),
+        "suites.md": suites.build_suites(),
         "fingerprint.md": fingerprint.build_fingerprint(),
         "methods_elsewhere.md": elsewhere.build_elsewhere(),
     }
