@@ -184,7 +184,8 @@ def test_idx_files_are_read_in_their_shape(tmp_path, monkeypatch, shape):
 def test_a_missing_raw_file_is_an_error_that_says_which_where_and_how_to_get_it(tmp_path, no_network):
     with pytest.raises(InputError) as error:
         read("cmnist", tmp_path)
-    for word in (str(tmp_path / "mnist" / IMAGES), "no route to host", cmnist.SOURCE, "DESPUR_DATA_ROOT"):
+    path = str(tmp_path / "mnist" / IMAGES)
+    for word in (path, "no route to host", "fetch cmnist", cmnist.SOURCE, "DESPUR_DATA_ROOT"):
         assert word in str(error.value)
 
 

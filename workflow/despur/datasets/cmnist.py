@@ -66,12 +66,22 @@ DOWNLOADED = True
 
 SOURCE = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 LICENSE = "CC BY-SA 3.0"
-SHA256 = {
-    "train-images-idx3-ubyte.gz": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
-    "train-labels-idx1-ubyte.gz": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
-    "t10k-images-idx3-ubyte.gz": "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
-    "t10k-labels-idx1-ubyte.gz": "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
-}
+DOWNLOADS = tuple(
+    {
+        "url": f"https://ossci-datasets.s3.amazonaws.com/mnist/{name}",
+        "mirrors": (f"https://storage.googleapis.com/cvdf-datasets/mnist/{name}",),
+        "file": f"mnist/{name}",
+        "checksum": f"sha256:{sha256}",
+        "read_in": "torchvision, datasets/mnist.py; code of others on GitHub, the mirror",
+    }
+    for name, sha256 in (
+        ("train-images-idx3-ubyte.gz", "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"),
+        ("train-labels-idx1-ubyte.gz", "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c"),
+        ("t10k-images-idx3-ubyte.gz", "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"),
+        ("t10k-labels-idx1-ubyte.gz", "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"),
+    )
+)
+SHA256 = {Path(str(stated["file"])).name: str(stated["checksum"]).removeprefix("sha256:") for stated in DOWNLOADS}
 
 
 def read_idx(root: Path, name: str) -> Array:
@@ -97,8 +107,9 @@ def _download(path: Path) -> None:
         pooch.retrieve(SOURCE + path.name, f"sha256:{SHA256[path.name]}", path.name, path.parent, progressbar=False)
     except Exception as error:
         raise InputError(
-            f"{path} is not there and could not be downloaded ({error}). Put the four MNIST files of {SOURCE} into "
-            f"{path.parent}, or set DESPUR_DATA_ROOT to the folder that holds mnist/"
+            f"{path} is not there and could not be downloaded ({error}). Try despur fetch cmnist, which knows a "
+            f"mirror; put the four MNIST files of {SOURCE} into {path.parent}; or set DESPUR_DATA_ROOT to the folder "
+            "that holds mnist/"
         ) from error
 
 
