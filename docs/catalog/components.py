@@ -7,6 +7,7 @@ from typing import Any
 
 from catalog.claims import judge
 from catalog.docstrings import walk_docstrings
+from catalog.equations import describe_equation
 from catalog.losses import describe_losses
 from catalog.markdown import code, contents, escape, find_places, link_file, page, table
 from catalog.verdicts import list_names, tabulate_claims
@@ -42,6 +43,7 @@ def build_page(kind: str, name: str) -> str:
     parts = [
         escape(read_docstring(kind, name)),
         f"File: {link_file(find_component(kind, name))}",
+        describe_equation(name) if kind == "methods" else "",
         list_stated_places(kind, name),
         f"## Settings\n\n{format_settings(read_declarations(kind, name)['SETTINGS'])}",
     ]
