@@ -67,7 +67,7 @@ tutorial: $(VENV)/docs ## run the commands of docs/tutorial.md, docs/your_own_da
 lint: $(VENV)/ready ## formats, types and imports
 	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check Snakefile workflow && snakemake --lint && mypy && lint-imports
 
-test: lint ## lint, and the tests that take seconds: five minutes on two cores
+test: lint ## lint, and the tests that take seconds each
 	$(RUN) pytest -n 2 --dist worksteal $(REPORT)
 
 test-long: $(VENV)/ready ## the slow tests: error rates of verdicts, kills, compilation, documented commands, variants of methods
