@@ -1,4 +1,4 @@
-"""What each method minimizes (equations.yaml), as a section of its page."""
+"""What each method minimizes or computes (equations.yaml), as a section of its page."""
 
 from functools import cache
 from pathlib import Path
@@ -24,12 +24,14 @@ def describe_equation(name: str) -> str:
     if "like" in entry:
         words = [f"As [`{entry['like']}`]({entry['like']}.md), but {entry['but']}."]
     shown = methods[entry["like"]] if "like" in entry else entry
+    lines = " ".join(shown["equation"].split()).split(r", \quad ")
+    where = shown.get("where", "")
     return "\n\n".join(
         [
-            "## What it minimizes",
+            "## Equation",
             *words,
-            f"$$\n{' '.join(shown['equation'].split())}\n$$",
-            *([f"Where {shown['where']}"] if "where" in shown else []),
+            *(f"$$\n{line}\n$$" for line in lines),
+            *([where[0].upper() + where[1:]] if where else []),
             read_equations()["notation"],
         ]
     )
