@@ -47,6 +47,12 @@ WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 # Of about.json, what differs from run to run: times, and what the machine did.
 VOLATILE = {"seconds", "finished", "peak_memory_mb", "checksum"}
 SECONDS = 120  # a case that takes longer hangs
+RUNS = {  # of papers whose stages differ: predictions, zero-shot classification, an encoder without labels
+    "cnc": "results/runs/colored_digits/cnc/s0-1/metrics.csv",
+    "adapters": "results/runs/scene_digits+copies=1/contrastive_adapter+epochs=1+stage1.epochs=1+stage1.scenes=5/s0/"
+    "metrics.csv",
+    "icl_msr": "results/runs/colored_digits/linear_classifier+stage1=simclr_msr/s0/metrics.csv",
+}
 
 Record = Callable[[str, int, str], None]
 ROWS: dict[str, str] = {}

@@ -13,7 +13,7 @@ from collections import Counter
 
 import pytest
 from project import FIGURE, TABLE, tiny_project
-from storms.conftest import count_cases, forget_times
+from storms.conftest import RUNS, count_cases, forget_times
 
 from despur.evidence.runs.run_files import READERS
 from despur.storage.containers import Container
@@ -21,14 +21,7 @@ from despur.storage.reading import reading
 from despur.storage.store import InputError, load_dataset
 
 pytestmark = [pytest.mark.storm, pytest.mark.long]
-TARGETS = {
-    "cnc": (TABLE, FIGURE),
-    "adapters": (
-        "results/runs/scene_digits+copies=1/contrastive_adapter+epochs=1+stage1.epochs=1+stage1.scenes=5/s0/"
-        "metrics.csv",
-    ),
-    "icl_msr": ("results/runs/colored_digits/linear_classifier+stage1=simclr_msr/s0/metrics.csv",),
-}
+TARGETS = {paper: (run,) for paper, run in RUNS.items()} | {"cnc": (TABLE, FIGURE)}
 EVALUATED = ("metrics.csv", "resamples.parquet")  # made by another job than the other files of their folder
 
 

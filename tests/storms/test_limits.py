@@ -13,16 +13,14 @@ from contextlib import contextmanager
 
 import pytest
 from project import tiny_project
-from storms.conftest import count_cases, read_results
+from storms.conftest import CASES, RUNS, count_cases, read_results
 
 pytestmark = [pytest.mark.storm, pytest.mark.long]
-RUN = "results/runs/colored_digits/cnc/s0-1"
-STAGES = {  # each with what it is made from
-    "data": "results/data/colored_digits/inputs.npy",
-    "stage1": "results/stage1/colored_digits/erm/s0-1/models.safetensors",
-    "groups": "results/groups/colored_digits/predictions/s0-1/groups.safetensors",
-    "stage2": f"{RUN}/models.safetensors",
-    "evaluate": f"{RUN}/metrics.csv",
+PROGRAMS = {  # by the folder of a stage's results
+    "data": ["data"],
+    "stage1": ["stage1"],
+    "groups": ["groups"],
+    "runs": ["stage2", "evaluate"],
 }
 LIMITS = {
     "size of files": (resource.RLIMIT_FSIZE, lambda rng: rng.choice([0, 10, 1000, 10**5, 10**6])),
@@ -59,8 +57,15 @@ def small_disk(folder, rng):
         kept.rename(folder)
 
 
+def list_stages(root):
+    """(program, folder) of every finished result."""
+    folders = (path.parent.relative_to(root) for path in sorted(root.glob("results/**/about.json")))
+    return [(program, folder) for folder in folders for program in PROGRAMS[folder.parts[1]]]
+
+
 def start(project, stage, limit=None):
-    """The stage as a command of its own, with a limit: exit status and what it says."""
+    """A stage (program, folder) as a command of its own, with a limit: exit status and what it says."""
+    program, folder = stage
 
     def restrict():
         if limit:
@@ -68,7 +73,7 @@ def start(project, stage, limit=None):
             resource.setrlimit(kind, (amount, amount + 1 if kind == resource.RLIMIT_CPU else amount))
 
     done = subprocess.run(
-        [sys.executable, "-m", f"despur.{stage}", STAGES[stage]],
+        [sys.executable, "-m", f"despur.{program}", folder],
         cwd=project.root,
         env=project.environment,
         capture_output=True,
@@ -86,10 +91,12 @@ def list_temporary(root):
 
 def test_what_is_too_little_is_said_and_leaves_nothing(tmp_path_factory, tmp_path, record):
     project = tiny_project(tmp_path_factory).copy(tmp_path / "p")
+    if CASES:
+        project.snakemake(*RUNS.values())
     before, rng, outcomes = read_results(project.root), random.Random(0), Counter()
-    kinds = [*LIMITS, DISK]
+    kinds, stages = [*LIMITS, DISK], list_stages(project.root)
     for number in range(max(len(kinds), count_cases(20) // 5)):
-        kind, stage = kinds[number % len(kinds)], rng.choice(list(STAGES))
+        kind, stage = kinds[number % len(kinds)], rng.choice(stages)
         if kind == DISK:
             with small_disk(project.root / "results", rng):
                 code, said = start(project, stage)

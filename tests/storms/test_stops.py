@@ -11,13 +11,13 @@ from collections import Counter
 import psutil
 import pytest
 from project import finish, save_every_step, tiny_project
-from storms.conftest import CASES, count_cases, read_results
+from storms.conftest import CASES, RUNS, count_cases, read_results
 from storms.test_kills import VICTIMS, find_processes, list_left
 
 pytestmark = [pytest.mark.storm, pytest.mark.long]
-TARGET = "results/runs/colored_digits/cnc/s0-1/metrics.csv"
+TARGETS = list(RUNS.values()) if CASES else [RUNS["cnc"]]
 STOPPED = 30 if CASES else 3  # seconds
-LONGEST = 15  # seconds until a stop
+LONGEST = 15 * len(TARGETS)  # seconds until a stop
 
 
 def send(processes, number):
@@ -44,7 +44,7 @@ def undisturbed(tmp_path_factory):
     project = tiny_project(tmp_path_factory).copy(tmp_path_factory.mktemp("undisturbed") / "project")
     save_every_step(project)
     shutil.rmtree(project.root / "results")
-    project.snakemake(TARGET)
+    project.snakemake(*TARGETS)
     return project
 
 
@@ -64,7 +64,7 @@ def test_a_run_whose_processes_are_stopped_for_some_time_ends_as_if_they_were_no
             break
         victim = list(VICTIMS)[number % len(VICTIMS)]
         shutil.rmtree(project.root / "results")
-        process, struck, until = project.start("-m", "snakemake", "-c2", TARGET), False, rng.uniform(0, LONGEST)
+        process, struck, until = project.start("-m", "snakemake", "-c2", *TARGETS), False, rng.uniform(0, LONGEST)
         time.sleep(until)
         while process.poll() is None and not struck:
             struck = stop(project.root, victim, rng)
