@@ -31,10 +31,18 @@ ALWAYS = {"__init__.py", "interrupts.py"}
 
 @pytest.fixture
 def copy(package):
-    """A copy of the package that digest.py reads. What follows from a file's text is remembered."""
-    read = digest._file.__wrapped__
-    remembered = cache(lambda file, text: read(file))
-    package.patch.setattr(digest, "_file", lambda file: remembered(file, file.read_text()))
+    """A copy of the package that digest.py reads. What it has read of a file is remembered until ``rewrite``."""
+    read, known = digest._file.__wrapped__, {}
+    package.patch.setattr(digest, "_name", cache(digest._name))
+    package.patch.setattr(digest, "_file", lambda file: known.get(file) or known.setdefault(file, read(file)))
+
+    def rewrite(file, text):
+        file.write_text(text)
+        known.pop(file, None)
+        digest.code_digest.cache_clear()
+        digest.cache_key.cache_clear()
+
+    package.rewrite = rewrite
     return package
 
 
@@ -66,9 +74,7 @@ def test_an_edit_makes_anew_what_loads_the_file_and_nothing_else(copy, record):
     before = {name: read_key(result) for name, result in results.items()}
 
     def list_changed(file, text):
-        file.write_text(text)
-        digest.code_digest.cache_clear()
-        digest.cache_key.cache_clear()
+        copy.rewrite(file, text)
         return {name for name, result in results.items() if read_key(result) != before[name]}
 
     for file in sample(rng, list_code(copy.root), 18):
@@ -78,7 +84,7 @@ def test_an_edit_makes_anew_what_loads_the_file_and_nothing_else(copy, record):
             assert list_changed(file, edited) == expected, (file, edited)
             tried[kind] += 1
             made[bool(expected)] += 1
-        file.write_text(text)
+        copy.rewrite(file, text)
     assert made[True] and (not CASES or (made[False] and len(tried) == 4))
     tell(record, tried, len(results))
 

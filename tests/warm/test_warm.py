@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from despur.storage import syntax
-from despur.warm import folder, is_alive
+from despur.warm import folder, is_alive, locate_folder
 from despur.warm.child import forget_package
 from despur.warm.server import Server
 
@@ -52,13 +52,23 @@ def waits(condition, seconds=60):
     return found
 
 
+@contextmanager
+def sleeping():
+    """A process that sleeps; killed in the end, also where the test fails."""
+    process = subprocess.Popen(["sleep", "600"])
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
 @pytest.fixture(scope="module")
 def owner():
-    """A process that lives as long as these tests: the server ends after it."""
-    process = subprocess.Popen(["sleep", "600"])
-    yield process.pid
-    process.kill()
-    process.wait()
+    """A process that lives as long as these tests: the server must end after it and leave nothing."""
+    with sleeping() as process:
+        yield process.pid
+    assert waits(lambda: not locate_folder(process.pid).exists())
 
 
 @pytest.fixture
@@ -152,17 +162,6 @@ def test_a_command_that_is_killed_takes_its_child_along(owner, tmp_path):
     assert waits(lambda: not is_alive(child))
 
 
-@contextmanager
-def sleeping():
-    """A process that sleeps; killed in the end, also where the test fails."""
-    process = subprocess.Popen(["sleep", "600"])
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-
-
 def test_a_server_clears_up_after_those_that_are_gone_and_after_no_others(monkeypatch):
     def kill(process, number):
         if process == 1:
@@ -206,16 +205,6 @@ def test_who_hangs_up_before_asking_does_no_harm(owner, script):
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(str(folder(owner) / "socket"))
     assert answer(owner, script)[0] == 0
-
-
-def test_the_server_ends_with_its_owner_and_leaves_nothing(script):
-    process = subprocess.Popen(["sleep", "600"])
-    assert answer(process.pid, script)[0] == 0
-    result = folder(process.pid)
-    assert (result / "socket").exists()
-    process.kill()
-    process.wait()
-    assert waits(lambda: not result.exists())
 
 
 def test_a_folder_of_another_user_is_refused(monkeypatch, tmp_path):
