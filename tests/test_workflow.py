@@ -6,9 +6,10 @@ import re
 from functools import cache
 from pathlib import Path
 
+import forked
 import pandas as pd
 import pytest
-from project import CONFIGS, FIGURE, TABLE, Project, finish, tiny_project
+from project import CONFIGS, FIGURE, TABLE, Project, tiny_project
 
 from despur.orchestration import artifact_files, configuration, matrix
 from despur.specs.paths import locate_result
@@ -280,7 +281,8 @@ def test_a_broken_file_is_made_again_by_the_commands_that_its_message_names(fini
     file = finished.root / "results/data/colored_digits/groups.npz"
     whole = file.read_bytes()
     file.write_bytes(whole[:-9])
-    code, text = finish(finished.start("-m", "despur.evaluate", "results/runs/colored_digits/erm/s0-1/metrics.csv"))
+    metrics = "results/runs/colored_digits/erm/s0-1/metrics.csv"
+    code, text = forked.run(["-m", "despur.evaluate", metrics], finished.root, finished.environment, 100)
     named = re.search(r"groups\.npz is broken \(.*\): delete (\S+), then: snakemake (\S+)$", text.strip())
     assert code == 1 and named, text
     (finished.root / named[1]).unlink()

@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -229,24 +228,6 @@ def test_a_copy_under_another_seed_and_strange_files_are_seen(tmp_path):
     lines = found(tmp_path)
     assert any(line.startswith(f"{copy}: says the same as {first}") for line in lines)
     assert any("notes.txt: neither" in line for line in lines) and len(lines) == 2
-
-
-def test_the_command_checks_the_ledger_of_the_folder_it_is_called_in(tmp_path):
-    bad = add(tmp_path / ledger.LEDGER, schema=7)
-
-    def ask():
-        return subprocess.run(
-            [sys.executable, "-m", "despur", "ledger", "check"], cwd=tmp_path, capture_output=True, text=True
-        )
-
-    wrong = ask()
-    assert (
-        wrong.returncode == 1
-        and "schema 7" in wrong.stdout
-        and wrong.stderr.startswith("error: results/ledger: 1 fault. Record these runs again")
-    )
-    bad.unlink()
-    assert ask().returncode == 0
 
 
 # specifications and revisions
