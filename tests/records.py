@@ -1,6 +1,7 @@
-"""Made-up records of the ledger, for the tests of what reads them."""
+"""Made-up records of the ledger, for the tests of what reads them; and git, which keeps them."""
 
 import json
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -81,3 +82,9 @@ def spoil(*keys, value):
         content[keys[-1]] = value
 
     return change
+
+
+def git(folder, *words):
+    """What ``git WORDS`` prints in a folder; it must succeed. Its commits are of a made-up person."""
+    command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.strip()

@@ -1,11 +1,11 @@
 """What is kept of a full run."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from records import git
 
 from despur.orchestration.configuration import load_configuration
 from despur.orchestration.experiments import ArtifactRun
@@ -17,10 +17,7 @@ from despur.storage.store import InputError
 def finished(tmp_path, monkeypatch):
     """A checkout in which a paper's tables and figures were made, from one finished run; another paper's were not."""
     monkeypatch.chdir(tmp_path)
-    subprocess.run(["git", "init", "-q"], check=True)
-    subprocess.run(
-        ["git", "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "x"], check=True
-    )
+    git(tmp_path, "init", "-q"), git(tmp_path, "commit", "-q", "--allow-empty", "-m", "x")
     (tmp_path / "some.yaml").write_text("papers: [cnc, adapters]\ndatasets: {}\noutputs: results/out\n")
     runs = [Path("results/runs/colored_digits/erm") / seeds for seeds in ("s0", "s1")]  # s1 is not finished
     runs[0].mkdir(parents=True)

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from project import SOURCE
-from records import add, labels, rewrite, spoil
+from records import add, git, labels, rewrite, spoil
 
 from despur.cli.records import check_ledger
 from despur.evidence.ledger import files as ledger
@@ -331,30 +330,20 @@ def test_a_revision_changes_no_digest(package):
 
 @pytest.mark.skipif(not shutil.which("git"), reason="no git here")
 def test_ledgers_of_two_clones_that_ran_different_seeds_are_merged_by_git_alone(tmp_path):
-    def git(where, *words):
-        subprocess.run(
-            ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words],
-            cwd=tmp_path / where,
-            check=True,
-            capture_output=True,
-        )
-
-    (tmp_path / "one").mkdir()
-    git("one", "init", "-q")
-    add(tmp_path / "one" / ledger.LEDGER)
-    git("one", "add", "."), git("one", "commit", "-qm", "seed 0")
-    git(".", "clone", "-q", "one", "other")
-    for name, seeds in (
-        ("one", (1, 2)),
-        ("other", (2, 3)),
-    ):  # both have seed 2, from the same results, and the same card
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.mkdir()
+    git(one, "init", "-q")
+    add(one / ledger.LEDGER)
+    git(one, "add", "."), git(one, "commit", "-qm", "seed 0")
+    git(tmp_path, "clone", "-q", "one", "other")
+    for clone, seeds in ((one, (1, 2)), (other, (2, 3))):  # both have seed 2, from the same results, and the same card
         for seed in seeds:
-            add(tmp_path / name / ledger.LEDGER, seed)
-        git(name, "add", "."), git(name, "commit", "-qm", "more seeds")
-    git("one", "pull", "-q", "--no-rebase", "../other", "HEAD")
-    (line,) = check_ledger(tmp_path / "one" / ledger.LEDGER)
+            add(clone / ledger.LEDGER, seed)
+        git(clone, "add", "."), git(clone, "commit", "-qm", "more seeds")
+    git(one, "pull", "-q", "--no-rebase", "../other", "HEAD")
+    (line,) = check_ledger(one / ledger.LEDGER)
     assert line.endswith("4 records, 1 cards, no fault")
-    sources = find_sources(results=tmp_path, folder=tmp_path / "one" / ledger.LEDGER)
+    sources = find_sources(results=tmp_path, folder=one / ledger.LEDGER)
     assert sorted(sources.where) == [f"colored_digits/erm/s{seed}" for seed in range(4)]
 
 

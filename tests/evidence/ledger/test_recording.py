@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
 from argparse import Namespace
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import OPTIONS, tiny_dataset
+from records import git
 
 from despur import evaluate
 from despur.cli import ledger as ledger_command
@@ -269,13 +269,7 @@ def test_a_run_that_names_no_commit_is_of_the_commit_whose_code_made_it(copy, tm
     package = tmp_path / "project/workflow/despur"
     shutil.copytree(declarations.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
 
-    def git(*words):
-        named = ("-c", "user.name=a", "-c", "user.email=a@b")
-        return subprocess.run(
-            ["git", *named, *words], cwd=package, check=True, capture_output=True, text=True
-        ).stdout.strip()
-
-    git("init", "-q"), git("add", "."), git("commit", "-qm", "as it is")
+    git(package, "init", "-q"), git(package, "add", "."), git(package, "commit", "-qm", "as it is")
     monkeypatch.setattr(commits, "PACKAGE", package)
     edit_about(copy, SIMCLR, commit=None)
     refused(copy, SIMCLR, tmp_path / "ledger", "names no commit")
@@ -283,9 +277,11 @@ def test_a_run_that_names_no_commit_is_of_the_commit_whose_code_made_it(copy, tm
         with pytest.raises(SettingError, match="no such commit"):
             list(record_folders([copy / path], "nonsense", tmp_path / "ledger"))
     assert len(list(record_folders([copy / SIMCLR], "HEAD", tmp_path / "ledger"))) == 2
-    assert {each.content["commit"] for each in ledger.load(tmp_path / "ledger")[0]} == {git("rev-parse", "HEAD")}
+    assert {each.content["commit"] for each in ledger.load(tmp_path / "ledger")[0]} == {
+        git(package, "rev-parse", "HEAD")
+    }
     (package / "training/runs.py").write_text((package / "training/runs.py").read_text() + "\nOTHER = 1\n")
-    git("commit", "-aqm", "other code")
+    git(package, "commit", "-aqm", "other code")
     refused(copy, SIMCLR, tmp_path / "other", "was not made by", commit="HEAD")
 
 
@@ -298,15 +294,10 @@ def test_code_is_clean_when_git_has_all_of_the_package(tmp_path, monkeypatch):
     monkeypatch.setattr(commits, "PACKAGE", package)
     ask = commits.state.__wrapped__
 
-    def git(*words):
-        subprocess.run(
-            ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=tmp_path, check=True, capture_output=True
-        )
-
     assert ask() == {"commit": None, "clean": False}
-    git("init", "-q"), git("commit", "-q", "--allow-empty", "-m", "nothing yet")
+    git(tmp_path, "init", "-q"), git(tmp_path, "commit", "-q", "--allow-empty", "-m", "nothing yet")
     assert ask() == {"commit": None, "clean": False}  # a repository that does not hold the package
-    git("add", "."), git("commit", "-qm", "code")
+    git(tmp_path, "add", "."), git(tmp_path, "commit", "-qm", "code")
     (tmp_path / "results").mkdir()
     (tmp_path / "results/new.json").touch()
     assert ask()["clean"] and len(ask()["commit"]) == 40
