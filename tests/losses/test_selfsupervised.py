@@ -39,12 +39,6 @@ def test_telling_apart_is_info_nce(kind):
     torch.testing.assert_close(found, two_view_contrast(z, candidates(N, kind, CPU), TAU))
 
 
-def test_nt_xent_of_orthogonal_embeddings():
-    z = torch.eye(N).repeat(2, 1)
-    found = tell_apart(cosine(z, other(z)) / 0.5, negatives(z, "both_views", 0.5))
-    torch.testing.assert_close(found, torch.full((2 * N,), math.log(1 + (2 * N - 2) * math.exp(-2))))
-
-
 def test_several_positives_of_an_anchor_are_told_apart_one_by_one():
     z, p = embeddings(), torch.stack([embeddings(seed=s) for s in range(3)])
     found = tell_apart(cosine(z, p) / TAU, negatives(z, "both_views", TAU))
@@ -90,13 +84,6 @@ def test_the_floor_of_debiased_contrast_is_as_precise_as_its_inputs():
     torch.testing.assert_close(found, expected, rtol=1e-14, atol=0)
 
 
-def test_the_floor_of_debiased_negatives_binds():
-    z = torch.eye(N, dtype=torch.float64).repeat(2, 1)  # negatives: 1 each; corrected: (1 - .9 e^2) / .1 < 0
-    found = debiased_contrast(cosine(z, other(z)) / 0.5, negatives(z, "both_views", 0.5), 0.9, 0.5)
-    floor = (2 * N - 2) * math.exp(-2)
-    torch.testing.assert_close(found, torch.full((2 * N,), math.log(1 + floor * math.exp(-2)), dtype=torch.float64))
-
-
 # W-MSE
 
 
@@ -139,15 +126,6 @@ def test_decorrelated_equal_views_lose_nothing_and_opposite_ones_four_each():
 
 
 # SSL-HSIC
-
-
-def test_hsic_of_independent_variables_is_zero():
-    """On a grid, the two coordinates are independent in the sample."""
-    x, y = torch.meshgrid(torch.arange(4.0), torch.arange(5.0), indexing="ij")
-    x, y = (torch.stack([v.flatten().sin(), v.flatten().cos()], dim=1).double() for v in (x, y))
-    k, l = (inverse_multiquadric(v, v, 1.0) for v in (x, y))  # noqa: E741
-    assert hsic(k, l).item() == pytest.approx(0, abs=1e-15)
-    assert hsic(k, k).item() > 1e-3
 
 
 def test_hsic_is_its_definition():
@@ -215,15 +193,11 @@ def test_cross_entropy_of_relations_by_hand():
     torch.testing.assert_close(cross_entropies(label, scores), torch.tensor(expected))
 
 
-def test_divergence_of_equal_distributions_is_zero():
-    scores = embeddings()
-    assert divergence(scores, scores + 5).item() == pytest.approx(0, abs=1e-14)
-    assert divergence(scores, scores.flip(1)).item() > 0.1
-
-
 def test_divergence_by_hand():
     first, second = torch.tensor([[0.5, 0.5]]).log(), torch.tensor([[0.1, 0.9]]).log()
-    assert divergence(first, second).item() == pytest.approx(0.5 * math.log(5) + 0.5 * math.log(5 / 9), rel=1e-5)
+    assert divergence(first + 5, second - 1).item() == pytest.approx(
+        0.5 * math.log(5) + 0.5 * math.log(5 / 9), rel=1e-5
+    )
 
 
 # CMC

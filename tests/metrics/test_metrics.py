@@ -128,10 +128,6 @@ def test_tpr_gap_leaves_out_a_class_that_one_attribute_value_has():
     assert math.isnan(tpr_gap(*rated({(0, 0): 0.9, (1, 0): 0.6})))
 
 
-def test_tpr_gap_is_zero_for_equal_rates():
-    assert tpr_gap(*rated({(0, 0): 0.7, (0, 1): 0.7, (1, 0): 0.2, (1, 1): 0.2})) == 0
-
-
 # leakage
 
 
@@ -341,13 +337,6 @@ def test_alignment_loss_is_the_largest_mean_distance_between_groups():
     assert alignment_loss(z, a) == pytest.approx(expected)
 
 
-def test_alignment_loss_by_hand():
-    z = np.array([[0.0, 0], [0, 0], [3, 4], [0, 1]])
-    assert alignment_loss(z, np.array([0, 0, 1, 1])) == pytest.approx((5 + 1) / 2)
-    assert alignment_loss(z, np.array([0, 0, 1, 2])) == pytest.approx(5)
-    assert alignment_loss(np.ones((4, 2)), np.array([0, 0, 1, 2])) == 0
-
-
 def test_one_group_has_no_alignment():
     z = np.ones((3, 2))
     assert math.isnan(alignment_loss(z, np.zeros(3))) and math.isnan(cosine_similarity(z, np.zeros(3)))
@@ -382,14 +371,9 @@ def test_cosine_similarity_is_that_of_a_loop():
     assert cosine_similarity(z, a) == pytest.approx(sum(by_pair) / 3)
 
 
-def test_cosine_similarity_of_known_directions():
-    a = np.array([0, 0, 1, 1])
-    assert cosine_similarity(np.array([[1.0, 0], [2, 0], [3, 0], [0.5, 0]]), a) == pytest.approx(1)
-    assert cosine_similarity(np.array([[1.0, 0], [2, 0], [0, 3], [0, 4]]), a) == pytest.approx(0)
-    assert cosine_similarity(np.array([[1.0, 0], [2, 0], [-1, 0], [-4, 0]]), a) == pytest.approx(-1)
-    assert cosine_similarity(np.array([[0.0, 0], [1, 0], [1, 0], [1, 0]]), a) == pytest.approx(
-        0.5
-    )  # a zero vector is like nothing
+def test_cosine_similarity_of_a_zero_vector_is_zero():
+    z = np.array([[0.0, 0], [1, 0], [1, 0], [1, 0]])
+    assert cosine_similarity(z, np.array([0, 0, 1, 1])) == pytest.approx(0.5)
 
 
 @quick
