@@ -41,8 +41,8 @@ def test_as_near_to_float64_as_torch(outputs, side):
 
 def test_gradients_of_gradients():
     given = [each.detach().requires_grad_() for each in arguments(2, images=2, side=6, channels=2, dtype=torch.double)]
-    torch.autograd.gradcheck(convolution.WideConvolution.apply, given)
-    torch.autograd.gradgradcheck(convolution.WideConvolution.apply, given)
+    torch.autograd.gradcheck(convolution.WideConvolution.apply, given, check_forward_ad=True)
+    torch.autograd.gradgradcheck(convolution.WideConvolution.apply, given, check_fwd_over_rev=True)
 
 
 def test_wide_only_where_it_gains(monkeypatch):

@@ -60,7 +60,15 @@ class WideConvolution(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, images: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         ctx.save_for_backward(images, weight)
+        ctx.save_for_forward(images, weight)
         return convolve(images, weight, bias)
+
+    @staticmethod
+    def jvp(ctx: Any, of_images: Tensor | None, of_weight: Tensor | None, of_bias: Tensor | None) -> Tensor:
+        """Forward mode: the derivative of the output, from those of its inputs (None: 0)."""
+        images, weight = ctx.saved_tensors
+        by_images = convolve(torch.zeros_like(images) if of_images is None else of_images, weight, None)
+        return by_images + convolve(images, torch.zeros_like(weight) if of_weight is None else of_weight, of_bias)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
