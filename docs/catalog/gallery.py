@@ -37,7 +37,7 @@ def build_pages() -> dict[str, str]:
 
 
 def name_page(folder: Path) -> str:
-    """``three_seeds_cnc`` of results/reference/three_seeds/cnc."""
+    """``ten_seeds_cnc`` of results/reference/ten_seeds/cnc."""
     return f"{folder.parent.name}_{folder.name}"
 
 

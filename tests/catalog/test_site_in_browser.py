@@ -5,7 +5,7 @@ from project import SOURCE
 
 SITE = SOURCE / "build/docs"
 pytestmark = pytest.mark.skipif(not (SITE / "index.html").exists(), reason="the site is not built (make docs)")
-PAGES = ["index", "tutorial", "metrics", "methods/cnc", "datasets/waterbirds", "claims/cnc", "gallery/three_seeds_cnc"]
+PAGES = ["index", "tutorial", "metrics", "methods/cnc", "datasets/waterbirds", "claims/cnc", "gallery/ten_seeds_cnc"]
 
 
 @pytest.fixture
