@@ -15,6 +15,7 @@ from project import SOURCE
 from scipy import stats
 
 from despur.evidence.claims.measured_values import MeasuredValues
+from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.statistics.contrasts import LEVEL
 from despur.orchestration import artifact_files, configuration, experiments, matrix, plan
 from despur.orchestration.experiments import ArtifactRun
@@ -231,6 +232,20 @@ def test_a_method_at_chance_has_values_but_no_rank(artifact_runs):
     leace, erm = (table.loc[(method, "worst_group_accuracy")] for method in ("leace", "erm"))
     assert leace["value"] == pytest.approx(75) and math.isnan(leace["rank"]) and erm["rank"] == 1
     assert table.xs("leace")[["rank", "versus_erm"]].isna().all(axis=None)
+
+
+def test_seeds_that_collapsed_count(artifact_runs):
+    before = compare(artifact_runs)
+    file = Path(artifact_runs[0].folders[0]) / "metrics.csv"
+    rows = pd.read_csv(file)
+    guessed = [
+        rows[rows["seed"].eq(0)].head(1).assign(split="train", metric=metric, group=group, value=value)
+        for group in ("3, red", "5, red")
+        for metric, value in (("accuracy", 0.5), ("samples", 10))
+    ]
+    pd.concat([rows, *guessed]).to_csv(file, index=False)
+    assert load_metrics(artifact_runs).query("seed == 0 and paper_method == 'erm'")["collapsed"].all()
+    pd.testing.assert_frame_equal(compare(artifact_runs), before)
 
 
 def test_costs_count_the_stages_that_a_method_reads(artifact_runs):

@@ -105,8 +105,10 @@ def load_costs(artifact_run: ArtifactRun) -> pd.DataFrame:
 
 
 def compare(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
-    """A row for each metric and method. Raises Missing where methods have no seed in common."""
+    """A row for each metric and method, over all seeds: a method whose seeds collapse is worse for it. Raises Missing
+    where methods have no seed in common."""
     metrics = pd.concat([load_metrics(artifact_runs), load_comparable_costs(artifact_runs)], ignore_index=True)
+    metrics = metrics.drop(columns="collapsed")
     seeds = sorted(set.intersection(*(set(part["seed"]) for _, part in metrics.groupby("paper_method"))))
     if not seeds:
         raise Missing("the methods of the matrix have no seed in common")
