@@ -32,8 +32,10 @@ def build_pages() -> dict[str, str]:
         for folder, name in zip(folders, names, strict=True)
     ]
     shown = table(["paper folder", "paper", "run", "tables and figures"], rows)
-    index = page("Gallery", INTRODUCTION, shown, contents(names), "[All pages](../index.md)")
-    return {"index": index, **{name: build_page(folder) for name, folder in zip(names, folders, strict=True)}}
+    pages = {name: build_page(folder) for name, folder in zip(names, folders, strict=True)}
+    pages |= {name_page(file.parent): build_matrix_page(file) for file in sorted(REFERENCE.glob("*/matrix/*.png"))}
+    index = page("Gallery", INTRODUCTION, shown, contents(pages), "[All pages](../index.md)")
+    return {"index": index, **pages}
 
 
 def name_page(folder: Path) -> str:
@@ -47,6 +49,18 @@ def build_page(folder: Path) -> str:
     parts = [escape(load_experiments(folder.name)["title"]), describe_origin(folder)]
     parts += [part for file in files for part in show_artifact(folder, file)]
     return page(f"{folder.name}, run {folder.parent.name}", *parts, "[The gallery](index.md)")
+
+
+def build_matrix_page(figure: Path) -> str:
+    """All methods on the same data in a run, by the metrics of all papers."""
+    run = figure.parts[-3]
+    return page(
+        f"All methods on the same data, run {run}",
+        (PAPERS.parents[1] / "report/matrix.rst").read_text().strip(),
+        f"![rank of each method by each metric](/{figure.relative_to(REFERENCE.parents[1])})",
+        f"```bash\n{find_command(run, 'matrix.png')}\n```",
+        "[The gallery](index.md)",
+    )
 
 
 def sort_artifacts(folder: Path, suffix: str) -> list[Path]:
@@ -73,7 +87,8 @@ def show_artifact(folder: Path, file: Path) -> Iterator[str]:
         yield f"![{label} of {folder.name}](/{file.relative_to(REFERENCE.parents[1])})"
     else:
         yield f"<details><summary>{label}</summary>\n\n{file.read_text().strip()}\n\n</details>"
-    if command := find_command(folder, file):
+    suffix = ".html" if file.suffix == ".md" else file.suffix
+    if command := find_command(folder.parent.name, f"papers/{folder.name}/{file.stem}{suffix}"):
         yield f"```bash\n{command}\n```"
 
 
@@ -88,8 +103,8 @@ def escape_caption(text: str) -> str:
     return text.replace("$", r"\$").replace("CMNIST*", r"CMNIST\*").replace("<", r"\<")
 
 
-def find_command(folder: Path, file: Path) -> str:
-    """The command that makes an artifact; nothing where no configuration has this run."""
-    outputs, suffix = f"results/{folder.parent.name}", ".html" if file.suffix == ".md" else file.suffix
+def find_command(run: str, file: str) -> str:
+    """The command that makes a file of a run; nothing where no configuration has this run."""
+    outputs = f"results/{run}"
     known = [name for name in sorted(Path("config").glob("*.yaml")) if load_merged(name).get("outputs") == outputs]
-    return f"snakemake {outputs}/papers/{folder.name}/{file.stem}{suffix} --configfile {known[0]}" if known else ""
+    return f"snakemake {outputs}/{file} --configfile {known[0]}" if known else ""

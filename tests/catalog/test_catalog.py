@@ -188,6 +188,9 @@ def test_the_gallery_shows_every_kept_figure_with_its_command():
     for file in figures:
         assert f"(/{file.relative_to(SOURCE)})" in pages[gallery.name_page(file.parent)]
     assert "snakemake results/mnist/papers/cnc/figure_5.png --configfile config/mnist.yaml" in pages["mnist_cnc"]
+    matrix = pages["ten_seeds_matrix"]
+    assert "snakemake results/ten_seeds/matrix.png --configfile config/reference.yaml" in matrix
+    assert "Every method on the same data" in matrix
 
 
 def test_every_key_of_a_configuration_is_described():
