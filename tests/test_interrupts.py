@@ -75,6 +75,10 @@ MAPPED = "x.so: failed to map segment from shared object"
             f"error: not enough memory ({MAPPED})",
         ),
         ("raise OSError(24, 'Too many open files')", "error: Too many open files. Run it again where more"),
+        (
+            "raise FileNotFoundError(2, 'No usable temporary directory found in /tmp')",
+            "error: No usable temporary directory found in /tmp. Make room there, or set TMPDIR",
+        ),
     ],
 )
 def test_a_command_that_has_too_little_to_import_says_so_in_one_line(command, fault, said, tmp_path):

@@ -47,8 +47,8 @@ NO_MEMORY = (
 
 
 def explain_shortage(error: BaseException) -> str:
-    """What the machine did not give, and what to do: memory, or files open at once. Nothing for other errors. What an
-    error was raised from counts, too."""
+    """What the machine did not give, and what to do: memory, files open at once, or a place for temporary files.
+    Nothing for other errors. What an error was raised from counts, too."""
     again = "it goes on where it was"
     short = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
     lines = [line for line in str(error).splitlines() if short or re.search(NO_MEMORY, line)]
@@ -56,6 +56,8 @@ def explain_shortage(error: BaseException) -> str:
         return f"not enough memory ({[*lines, 'of this process'][0]}). Run it again with more: {again}"
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return f"{error.strerror}. Run it again where more may be open (ulimit -n): {again}"
+    if isinstance(error, FileNotFoundError) and "temporary directory" in str(error):  # of tempfile
+        return f"{error.strerror}. Make room there, or set TMPDIR to another folder, and run it again: {again}"
     earlier = error.__cause__ or error.__context__
     return explain_shortage(earlier) if earlier else ""
 
