@@ -12,7 +12,7 @@ from despur.numerics.umap import project
 from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.storage.containers import Container
-from despur.storage.reading import reading
+from despur.storage.reading import read_parquet, reading
 from despur.storage.store import Array, atomic, load_dataset
 
 SAMPLES = 1000  # at most so many samples of a run: more would lie on top of each other
@@ -74,7 +74,7 @@ def write_projections(
 def load_projections(output: Path, artifact_run: ArtifactRun) -> list[pd.DataFrame]:
     """The maps of a run, in the order of its sweep, from the projections beside a figure's ``output``."""
     with reading(output.parent / "projections.parquet") as file:
-        points = pd.read_parquet(file)
+        points = read_parquet(file)
     mine = points[points["folder"] == artifact_run.folders[0]]
     return [
         part.reset_index(drop=True).assign(

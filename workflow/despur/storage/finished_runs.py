@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 from despur.storage import checksums
-from despur.storage.reading import reading
+from despur.storage.reading import read_parquet, reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +61,7 @@ def read_metrics(file: Path) -> "pd.DataFrame":
     kept = {}
     if resamples.exists():
         with reading(resamples):
-            kept = pd.read_parquet(resamples, columns=[]).attrs.get(checksums.KEY, {})
+            kept = read_parquet(resamples, columns=[]).attrs.get(checksums.KEY, {})
     with reading(file):
         checksums.compare(file, kept)
         table = pd.read_csv(
@@ -81,10 +81,8 @@ def read_history(file: Path) -> "pd.DataFrame":
 def read_resamples(file: Path) -> "pd.DataFrame":
     """A resamples.parquet: values of metrics on bootstrap samples. It also keeps a checksum of its values, and that of
     the metrics.csv beside it, which the same job wrote."""
-    import pandas as pd
-
     with reading(file):
-        table = pd.read_parquet(file)
+        table = read_parquet(file)
         if table.attrs.get(checksums.KEY, {}).get("values") not in (None, checksums.compute_values(table)):
             raise ValueError(checksums.OTHER)
     return table

@@ -1,4 +1,5 @@
-"""Results that are read: where one is not there or broken, one message says how it is made. No pandas here."""
+"""Results that are read: where one is not there or broken, one message says how it is made. pandas is loaded only for a
+table."""
 
 import json
 import os
@@ -8,9 +9,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from despur.storage.checksums import refuse_changed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # What json, numpy, pandas and pyarrow raise for a file that is cut off, empty or lacks a part.
 BROKEN = (
@@ -55,6 +59,14 @@ def ends_with_line(path: Path) -> bool:
     with path.open("rb") as file:
         file.seek(-min(1, path.stat().st_size), os.SEEK_END)
         return file.read() == b"\n"
+
+
+def read_parquet(file: Path, columns: list[str] | None = None) -> "pd.DataFrame":
+    """A table, or some of its columns, read by this thread alone: for a thread that the machine does not give, pyarrow
+    waits without end."""
+    import pandas as pd
+
+    return pd.read_parquet(file, columns=columns, use_threads=False, pre_buffer=False)
 
 
 def read_json(path: Path) -> dict[str, Any]:

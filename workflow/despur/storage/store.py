@@ -15,7 +15,7 @@ import pandas as pd
 from despur.storage import checksums
 from despur.storage.disk import create_temporary, explain_refusal, is_held, put_in_place
 from despur.storage.reading import InputError as InputError
-from despur.storage.reading import read_json, reading
+from despur.storage.reading import read_json, read_parquet, reading
 
 Array = npt.NDArray[Any]
 NO_MASKS = np.empty((0, 0, 0), dtype=bool)
@@ -182,7 +182,7 @@ def map_array(path: Path) -> Array:
 def load_dataset(folder: Path, point: str) -> Dataset:
     """One point of a data set; inputs and masks stay on disk, memory-mapped."""
     with reading(folder / "table.parquet") as file:
-        table = pd.read_parquet(file)
+        table = read_parquet(file)
         where = np.flatnonzero(table["point"].to_numpy() == point)
     if not len(where):
         raise InputError(

@@ -13,7 +13,7 @@ import pyarrow as pa
 from despur.datasets.sources import metadata_tables
 from despur.storage import raw_files
 from despur.storage.dataset_checks import validate
-from despur.storage.reading import BROKEN
+from despur.storage.reading import BROKEN, read_parquet
 from despur.storage.store import MISSING, Array, Dataset, InputError, Lazy
 
 SPLITS = {"dev": "val", "valid": "val", "validation": "val"}  # other words for the split that selects
@@ -84,7 +84,7 @@ def read_table(path: Path, columns: Iterable[str]) -> pd.DataFrame:
     tabs = path.suffix == ".tsv"
     try:
         if path.suffix == ".parquet":
-            table = pd.read_parquet(path)
+            table = read_parquet(path)
         elif path.suffix in (".pickle", ".pkl"):
             table = pd.DataFrame(read_pickle(path))
         else:
