@@ -71,6 +71,13 @@ def test_what_is_known_of_a_number_is_from_where_it_has_most_seeds():
     assert paper.numbers == {"within 5": 1} and paper.settings == {"chosen by us": 1}
 
 
+@pytest.mark.parametrize("verdict", ["other settings", "not compared"])
+def test_runs_on_the_paper_s_data_go_before_more_seeds_on_a_substitute(verdict):
+    own = numbers({"place": "Table 1", "seeds": 3, "verdict": verdict})
+    substitute = numbers({"place": "Table 1", "seeds": 10, "verdict": "substitute data", "data": "domain_digits"})
+    assert [found.verdict for found in gather_evidence([own, substitute]).measurements] == [verdict]
+
+
 def claims(*rows):
     own = {"paper": "cnc", "kind_of_row": "claim", "tier": Tier.PAPER, "primary": "", "verdict": "holds", "seeds": 3}
     return pd.DataFrame(
@@ -114,7 +121,7 @@ def test_a_number_that_is_printed_with_a_deviation_and_without_is_one_and_judged
 
 def test_the_kept_evidence_is_read_and_every_tier_is_counted_apart():
     evidence = load_evidence()
-    assert {paper.paper for paper in evidence.papers} == set(list_papers())  # whether anything was run or not
+    assert [paper.paper for paper in evidence.papers] == sorted(list_papers())  # whether anything was run or not
     assert all(len(paper.primary) for paper in evidence.papers)
     printed = sum(len(list_printed(paper)) for paper in list_papers())
     assert sum(len(found.places) for found in evidence.measurements) <= printed

@@ -337,6 +337,7 @@ def test_the_numbers_of_the_text(world, with_data, tmp_path):
         for point in world.table[world.table["paper_method"] == name]["point"].unique()
     ]
     share = np.mean(np.array(means) > 0.9)
+    assert table.set_index("metric").loc["test_ood_accuracy_threshold", "verdict"] == "substitute data"
     assert f"on Test-ID {share:.3g}, of 12" in text and "often_best_ood_above_25" in text
 
 

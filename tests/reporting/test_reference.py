@@ -54,13 +54,13 @@ def test_tables_and_figures_are_kept_with_what_made_them(finished):
 def test_of_the_ledger_the_rows_with_a_verdict_are_kept_and_runs_of_this_machine_left_out(tmp_path, monkeypatch):
     def give_verdicts(configfile, output, use_ledger, results):
         assert use_ledger and not results.exists()
-        words = ["within 5", "substitute data", "not known", "not run here", "undecided"]
-        pd.DataFrame({"method": list("abcde"), "verdict": words}).to_csv(output / "scorecard.csv", index=False)
+        words = ["within 5", "substitute data", "not known", "not run here", "undecided", "not compared"]
+        pd.DataFrame({"method": list("abcdef"), "verdict": words}).to_csv(output / "scorecard.csv", index=False)
         (output / "choices.csv").write_text("choice\nwider\n")
         yield "a line"
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(reference, "give_verdicts", give_verdicts)
     kept = pd.read_csv(reference.keep_ledger_verdicts(tmp_path / "some.yaml"))
-    assert list(kept["method"]) == ["a", "c", "e"]
+    assert list(kept["method"]) == ["a", "c", "e", "f"]
     assert pd.read_csv(reference.LEDGER_VERDICTS.with_name("choices.csv"))["choice"].tolist() == ["wider"]

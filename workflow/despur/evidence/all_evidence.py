@@ -19,6 +19,7 @@ from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ORDERS, ClaimVe
 from despur.orchestration.experiments import REFERENCE, find_papers
 
 CLAIM = ["paper", "claim", "paper_dataset", "tier"]
+UNDECIDABLE = (NumberVerdict.OTHER_SETTINGS, NumberVerdict.NOT_COMPARED, ClaimVerdict.NOT_TUNED)  # on the paper's data
 
 
 def judge_together(claims: pd.DataFrame) -> pd.DataFrame:
@@ -116,17 +117,17 @@ def gather_evidence(scorecards: Iterable[pd.DataFrame]) -> Evidence:
     numbers = keep_best(rows[rows["kind_of_row"] == "number"], [*SAME[:4], "setting", "place"])
     measurements = list_measurements(numbers)
     claims = judge_together(keep_best(rows[rows["kind_of_row"] == "claim"], CLAIM).reset_index(drop=True))
-    papers = list(dict.fromkeys([*numbers["paper"], *claims["paper"]]))
+    papers = sorted({*numbers["paper"], *claims["paper"]})
     judged = {tier: claims[claims["tier"].eq(tier) & claims["p"].notna()] for tier in Tier}
     expected = {tier: WRONG * len(rows) for tier, rows in judged.items()}
     return Evidence(measurements, claims, list(count_papers(papers, measurements, claims)), expected)
 
 
 def keep_best(rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
-    """Of the rows of one number or claim, the one with a verdict, else of a baseline that is not tuned; of these the
-    one with most seeds, the last if several have as many."""
+    """Of the rows of one number or claim, the one with a verdict, else one of the paper's data that cannot have one; of
+    these the one with most seeds, the last if several have as many."""
     rank = 2 * rows["verdict"].isin([*MEASURED, *COUNTED, *DECIDED, *ORDERS, NumberVerdict.FITTED]).astype(int)
-    rank += rows["verdict"].eq(ClaimVerdict.NOT_TUNED)
+    rank += rows["verdict"].isin(UNDECIDABLE)
     seeds = pd.to_numeric(rows["seeds"], errors="coerce").fillna(0)
     ranked = rows.assign(_known=rank, _seeds=seeds).sort_values(["_known", "_seeds"], kind="stable")
     kept = ranked.fillna(dict.fromkeys(key, "")).drop_duplicates(key, keep="last").index

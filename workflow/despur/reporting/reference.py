@@ -14,8 +14,9 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence import tally
+from despur.evidence.all_evidence import UNDECIDABLE
 from despur.evidence.numbers.counts import COMPARED
-from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, NumberVerdict
+from despur.evidence.verdicts import DECIDED, ORDERS, NumberVerdict
 from despur.orchestration import artifact_files, configuration, experiments, matrix
 from despur.orchestration.experiments import REFERENCE
 from despur.reporting.digits import find_reference, keep_digits
@@ -27,7 +28,7 @@ from despur.reporting.without_training import give_verdicts
 from despur.specs.settings import SettingError
 from despur.storage.store import InputError, atomic, write_csv, write_json
 
-SHOWN = (NumberVerdict.FITTED, NumberVerdict.OTHER_SETTINGS, ClaimVerdict.NOT_TUNED)  # beside what is judged
+SHOWN = (NumberVerdict.FITTED, *UNDECIDABLE)  # beside what is judged
 MATRIX = "matrix"
 LEDGER_VERDICTS = REFERENCE / "ledger/scorecard.csv"
 

@@ -94,7 +94,9 @@ def measure_sentence(sentence: Sentence, measured: MeasuredValues) -> dict[str, 
     try:
         beside = describe_beside(sentence, measured)
         if not sentence.formula and {*sentence.words} == {"beside"}:
-            return {"verdict": NumberVerdict.NOT_COMPARED, "reason": beside}
+            on_substitute = measured.metrics["substitute"].any()
+            verdict = NumberVerdict.SUBSTITUTE if on_substitute else NumberVerdict.NOT_COMPARED
+            return {"verdict": verdict, "reason": beside}
         formulas = sentence.list_formulas(measured)
         taken = take_value(sentence, formulas, measured)
     except (Missing, AmbiguousValue) as missing:

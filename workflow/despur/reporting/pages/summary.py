@@ -36,7 +36,8 @@ LEGEND = {
     "points of print (other units: percent); in brackets those that stand if 5 % of all may be false",
     "not known": "runs are too few or too noisy to say it",
     "as printed": "counts of data, equal to the last digit",
-    "not compared": "run with other settings, or with a setting that was found on the number itself",
+    "not compared": "run with other settings, or with a setting that was found on the number itself; or not measurable "
+    "here, as what the paper copies from others",
     "not measured": "not run on the paper's data",
     "settings": "where the settings of what was compared come from",
     SUBSTITUTES.split(":")[0]: "orders that small bundled data show; they are no evidence about a paper",
