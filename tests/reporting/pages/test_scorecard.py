@@ -1,6 +1,7 @@
 """The page: what it counts, what it links to, what it says of what is missing."""
 
 import re
+from dataclasses import fields
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from page import CONFIG, page, results
 
 from despur.evidence import tally
 from despur.evidence.claims.claim_format import read_claims
+from despur.evidence.measurements import Measurement
 from despur.orchestration import configuration, experiments
 from despur.reporting.pages import scorecard, scorecard_page
 from despur.reporting.templates import create_environment
@@ -99,6 +101,19 @@ def test_several_places_of_measurement_fold():
     show = vars(create_environment().get_template("scorecard.macros.jinja").module)["elsewhere"]
     assert "<details>" not in show("here") + show("commit a on M")
     assert "<summary>measured in 2 places</summary>" in show("commit a on M; commit b on N")
+
+
+def test_a_verdict_says_how_surely_and_what_it_would_be_under_other_assumptions():
+    row = dict.fromkeys(field.name for field in fields(Measurement)) | {"verdict": "not known", "reason": ""}
+    row |= {"would_decide": "about 5 seeds of ours", "collapsed": "", "if_normal": "beyond 5", "threefold": "not known"}
+    first, second = scorecard_page.list_notes(Measurement(**row))
+    assert first == "about 5 seeds of ours" and second == "beyond 5 if seeds are normal (90 % interval)"
+    show = vars(create_environment().get_template("scorecard.macros.jinja").module)
+    claim = {"verdict": "seen here", "statement": "A is above B", "place": "Sec. 1", "paper_dataset": "x", "data": "y"}
+    claim |= {"measured": "", "seeds": 10, "reason": "", "primary": "abstract; named when nothing was recorded"}
+    shown = show["orders"](pd.DataFrame([claim | {"q": 0.021, "p": 0.01}]))
+    assert "q 0.021" in shown and "primary claim: abstract; named when nothing was recorded" in shown
+    assert "named when nothing was recorded" in show["claim_list"](pd.DataFrame([claim]), "claims that are not run")
 
 
 def test_claims_show_verdict_bounds_and_what_would_settle_them(text):

@@ -72,10 +72,11 @@ class Page:
         return os.path.relpath(path, self.folder) if Path(path).exists() else ""
 
     def link_runs(self, measurement: Measurement) -> dict[str, Any]:
-        """A measurement, and the addresses of the folders of its runs that are on this machine."""
+        """A measurement, its notes, and the addresses of the folders of its runs that are on this machine."""
         named = [run for run in measurement.runs.split("; ") if run]
         folders = [folder for run in named for folder in sorted((RESULTS / "runs" / run).glob("s*"))]
-        return {**vars(measurement), "folders": [self.link(folder) for folder in folders]}
+        notes = list_notes(measurement)
+        return {**vars(measurement), "notes": notes, "folders": [self.link(folder) for folder in folders]}
 
     def list_artifacts(self, paper: str) -> list[tuple[str, str]]:
         """The tables and figures of a paper, with their addresses; an empty address for what is not made. Of a paper of
@@ -146,6 +147,18 @@ def rank_measurement(measurement: Measurement) -> tuple[int, float]:
     """Beyond 5 points first, the largest differences first."""
     size = abs(measurement.difference) / max(abs(measurement.reported), abs(measurement.ours), 1e-12)
     return ORDER.index(measurement.verdict), -size if size == size else 0.0
+
+
+def list_notes(measurement: Measurement) -> list[str]:
+    """What stands below a verdict: its reason, what would decide it, how many seeds collapsed; and the verdict under
+    other assumptions, where it would change."""
+    others = {
+        "if seeds are normal (90 % interval)": measurement.if_normal,
+        "if the paper's seeds vary three times as much as ours": measurement.threefold,
+    }
+    changed = [f"{verdict} {words}" for words, verdict in others.items() if verdict not in ("", measurement.verdict)]
+    notes = (measurement.reason, measurement.would_decide, measurement.collapsed, *changed)
+    return [note for note in notes if note]
 
 
 def split_claims(claims: pd.DataFrame) -> dict[str, pd.DataFrame]:
