@@ -11,7 +11,15 @@ from making import row_of, write_run
 
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
-from despur.papers.domain_temperature import figures, heat_maps, selection, tables
+from despur.papers.domain_temperature import (
+    accuracy_figures,
+    figures,
+    heat_maps,
+    selection,
+    tables,
+    temperature_figures,
+)
+from despur.reporting.figures import COLUMN, create_panels
 from despur.specs.paths import identify_run, locate_result
 from despur.storage.containers import save_arrays
 from despur.storage.store import Dataset, save_dataset
@@ -473,6 +481,27 @@ def test_figure_5_shows_projectors_at_ten_percent(world, tmp_path):
     assert row["accuracy"] == pytest.approx(
         100 * world.mean("standard_cl", "test_id", "probe_accuracy", "40 labels", **where)
     )
+
+
+def test_labels_and_bars_of_projectors_stand_apart():
+    order = [f"{kind}, {dim}" for kind in ("linear", "mlp") for dim in (2, 4, 8, 16, 32)]
+    figure, (axis, *_) = create_panels(3, 2 * COLUMN, 2.2)
+    accuracy_figures.plot_projectors(axis, pd.DataFrame({"head": order, "accuracy": range(10)}), order)
+    figure.canvas.draw()
+    spacing = axis.get_window_extent().width / figure.dpi * 72 / len(order)
+    assert max(line.get_markersize() for line in axis.lines) < spacing
+    assert [(label.get_text(), label.get_ha()) for label in axis.get_xticklabels()] == [
+        (name, "right") for name in order
+    ]
+    plt.close(figure)
+
+
+def test_epochs_are_whole():
+    figure, (axis,) = create_panels(1, 2 * COLUMN, 2.2)
+    table = pd.DataFrame({"epoch": range(1, 6), "p5": 0.1, "p50": 0.2, "p95": 0.3})
+    temperature_figures.plot_band(axis, table)
+    assert all(tick == int(tick) for tick in axis.get_xticks())
+    plt.close(figure)
 
 
 def test_figures_6_and_7_show_the_recorded_percentiles(world, tmp_path):

@@ -1,8 +1,10 @@
 """The paper fair_cl: what is selected, what is derived, and that every number is one of the runs'."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +18,7 @@ from despur.metrics.resampling import counts
 from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import figures, ratios, selections, tables, two_classes
+from despur.reporting.figures import COLUMN, label_rows
 from despur.storage.store import Dataset
 
 PAPER = experiments.PAPERS / "fair_cl"
@@ -261,6 +264,24 @@ def test_points_on_the_pareto_front_are_marked_method_by_method(artifact_run):
         "con+ratio=10": 10,
         "adv+discriminators=1": 0.8,  # as stated for Moji
     }
+
+
+def test_the_strength_of_points_that_lie_together_is_written_once():
+    points = np.array([[86.7, 86.8], [86.6, 86.9], [86.2, 86.5], [84.0, 86.5]])
+    assert figures.join_neighbors(points) == [[0, 1, 2], [3]]
+    assert figures.join_neighbors(points, 0.3) == [[0, 1], [2], [3]]
+
+
+def test_the_names_of_bars_stand_apart():
+    figure, (row,) = label_rows(["Moji"], 4, 2 * COLUMN, 1.75)
+    for axis in row:
+        values = pd.DataFrame({"paper_method": figures.PARTS, "value": 80.0})
+        figures.draw_bars(axis, values, "Leakage@h, %")
+    figure.canvas.draw()
+    for axis in row:
+        boxes = [label.get_window_extent() for label in axis.get_xticklabels()]
+        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    plt.close(figure)
 
 
 def test_a_figure_shows_the_data_sets_on_which_there_is_something_to_compare():

@@ -329,6 +329,11 @@ def test_the_bundled_table_of_times_has_both_orders(artifact_run, tmp_path):
 # figures
 
 
+def test_the_name_of_a_data_set_is_folded_and_stays_as_it_is_typed():
+    ((name, _),) = figures.split_by_dataset(pd.DataFrame({"paper_dataset": ["coco30"], "used_dataset": [DATA]}))
+    assert "\n" in name and name.replace("\n", "").endswith(f"substitute: {DATA}")
+
+
 def test_figures_plot_what_was_measured(artifact_run, tmp_path):
     bare = f"{DATA}+train=foreground"
     artifact_runs = [

@@ -21,7 +21,7 @@ from despur.orchestration import artifact_files, configuration, experiments, mat
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.pages import comparison
 from despur.reporting.pages.comparison import METRICS, compare
-from despur.reporting.pages.matrix_figure import format_entries, format_entry
+from despur.reporting.pages.matrix_figure import format_entries, format_entry, name_runs
 from despur.reporting.pages.ranking import find_ranks, is_at_chance
 from despur.specs.settings import SettingError
 from despur.storage.store import write_json
@@ -290,6 +290,12 @@ def test_the_command_line_writes_table_and_heat_map(artifact_runs, tmp_path, mon
 )
 def test_what_an_entry_of_the_heat_map_says(entry, text):
     assert format_entry(*entry) == text
+
+
+def test_the_matrix_names_its_data_and_seeds():
+    table = pd.DataFrame({"data": "scene_digits", "seeds": [10, 9]})
+    assert name_runs(table) == "scene_digits, 10 seeds; substitute data"
+    assert name_runs(table.assign(data="waterbirds", seeds=1)) == "waterbirds, 1 seed"
 
 
 def test_ranks_are_shown_in_columns_where_any_is_refuted():

@@ -86,6 +86,8 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
         best, epochs = (part[part["selection"].str.startswith(kind)] for kind in ("best", "epoch="))
         plot_lines(row[0], best, P_CORR, WORST)
         plot_lines(row[1], best, P_CORR, ALIGNMENT)
+        for axis in row[:2]:
+            axis.tick_params(axis="x", rotation=45)
         points = plot_epochs(row[2], epochs)
         figure.colorbar(points, ax=row[2], label=LABELS[WORST], aspect=14, shrink=0.75)
         plot_path(row[3], best)

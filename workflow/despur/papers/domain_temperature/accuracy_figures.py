@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 import seaborn as sns
+from matplotlib.lines import Line2D
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.selection import (
@@ -29,6 +30,7 @@ LABELS = {
     "validation_accuracy": "validation accuracy, %",
 }
 PROJECTORS = ["none", "linear", "mlp"]
+SELECTED_COLOR, OTHER_COLOR = "red", "0.6"
 
 
 def load_accuracies(runs: pd.DataFrame, fraction: float) -> pd.DataFrame:
@@ -90,13 +92,24 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
         for axis, metric in zip(row, ("test_ood_accuracy", "test_id_accuracy"), strict=True):
             plot_settings(axis, rows_where(part, metric=metric), order_methods(part["paper_method"]))
             axis.set_xlabel(LABELS[metric])
+        row[-1].legend(handles=explain_marks(), loc="center left", bbox_to_anchor=(1, 0.5))
     write_figure(output, figure)
     write_csv(output.with_suffix(".csv"), table)
 
 
+def explain_marks() -> list[Line2D]:
+    """What the marks of Figure 4 are."""
+    marks: dict[str, dict[str, Any]] = {
+        "a setting": {"marker": "o", "markersize": 3, "color": OTHER_COLOR},
+        "selected": {"marker": "o", "markersize": 4, "color": SELECTED_COLOR},
+        "mean of settings": {"marker": "|", "markersize": 9, "color": "black"},
+    }
+    return [Line2D([], [], linestyle="none", label=label, **mark) for label, mark in marks.items()]
+
+
 def plot_settings(axis: Any, table: pd.DataFrame, methods: list[str]) -> None:
     """A line for each method: its settings as points, the selected in red, their mean as a bar."""
-    for selected, color, size in ((False, "0.6", 3.0), (True, "red", 4.0)):
+    for selected, color, size in ((False, OTHER_COLOR, 3.0), (True, SELECTED_COLOR, 4.0)):
         points = table[table["selected"] == selected]
         sns.swarmplot(
             points, x="accuracy", y="paper_method", order=methods, color=color, size=size, ax=axis, warn_thresh=1
@@ -140,8 +153,8 @@ def projector_rank(projector: tuple[str, float]) -> tuple[int, float]:
 def plot_projectors(axis: Any, table: pd.DataFrame, order: list[str]) -> None:
     """An accuracy by projector: each temperature a point, a bar at their mean."""
     place = {"x": "head", "y": "accuracy", "order": order, "ax": axis}
-    bar = {"color": "black", "errorbar": None, "linestyle": "none", "marker": "_", "markersize": 16}
+    bar = {"color": "black", "errorbar": None, "linestyle": "none", "marker": "_", "markersize": 8}
     sns.stripplot(table, color="0.4", size=4, jitter=False, **place)  # jitter is random
     sns.pointplot(table, **place, **bar)
     axis.set(xlabel="projector (kind, dimensions)")
-    axis.tick_params(axis="x", rotation=45)
+    axis.set_xticks(range(len(order)), order, rotation=60, ha="right", rotation_mode="anchor")

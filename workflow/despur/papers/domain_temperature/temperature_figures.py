@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.effective_temperatures import ALPHA, BETA, load_temperatures
@@ -54,6 +55,7 @@ def plot_band(axis: Any, table: pd.DataFrame) -> None:
     axis.plot(table["epoch"], table["p50"], linewidth=2)
     axis.axhline(ALPHA, color="0.5", linestyle=":", linewidth=1)
     axis.set(xlabel="epoch", ylabel=r"effective temperature $\tau_{ij}$")
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def plot_ridges(axis: Any, values: Array) -> None:

@@ -26,12 +26,19 @@ from despur.reporting.printed_names import NAMES
 from despur.reporting.tables import main
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
-from despur.storage.store import write_csv
+from despur.storage.store import Array, write_csv
 
 ACCURACY, GAP, LEAKAGE, LOGITS = selected_settings.MEASURED
 LABELS = {ACCURACY: "accuracy, %", GAP: "GAP, %", LEAKAGE: "Leakage@h, %", LOGITS: "Leakage@ŷ, %"}
 STRENGTH = {"inlp": "iterations", "adv": "weight", "adv_single": "weight", "con": "ratio"}  # what Figure 2 varies
 PARTS = ["ce", "con_ce_scl", "con_ce_fcl", "con"]
+MARKS: list[dict[str, Any]] = [{"marker": "o"}, {"marker": "*", "markersize": 8, "zorder": 4}]  # of others, of CE
+LABEL_PLACES = {  # Figure 2: where strengths stand, so that those of two methods do not meet: shift, alignment
+    "con": (-4, -4, "center", "top"),
+    "inlp": (0, -4, "center", "top"),
+    "adv": (5, 0, "left", "center"),
+    "adv_single": (4, 3, "left", "bottom"),
+}
 
 
 def list_points(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
@@ -79,16 +86,7 @@ def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     figure, axes = create_panels(len(datasets), COLUMN * max(len(datasets), 1.4), 2.6)
     for axis, (key, part) in zip(axes, datasets, strict=True):
         for method in order_methods(part["paper_method"]):
-            mine = part[part["paper_method"] == method].sort_values("strength")
-            axis.plot(mine[LEAKAGE], mine[ACCURACY], color=COLORS[method], marker="*" if method == "ce" else "o")
-            for row in mine.itertuples() if method != "ce" else ():
-                axis.annotate(
-                    f"{row.strength:g}",
-                    (getattr(row, LEAKAGE), getattr(row, ACCURACY)),
-                    (3, 3),
-                    textcoords="offset points",
-                    fontsize=5,
-                )
+            plot_strengths(axis, part[part["paper_method"] == method].sort_values("strength"), method)
         front = part[part["pareto"] & (part["paper_method"] != "ce")]
         axis.scatter(
             front[LEAKAGE], front[ACCURACY], s=55, facecolors="none", edgecolors="#c62828", linewidths=0.9, zorder=3
@@ -96,10 +94,33 @@ def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
         axis.set(xlabel=LABELS[LEAKAGE], ylabel=LABELS[ACCURACY])
         axis.set_title(name_data(*key), fontsize=6)
     for method in order_methods(table["paper_method"]):  # also those that the last panel lacks
-        axes[-1].plot([], [], color=COLORS[method], marker="*" if method == "ce" else "o", label=NAMES[method])
+        axes[-1].plot([], [], color=COLORS[method], label=NAMES[method], **MARKS[method == "ce"])
     axes[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
     write_figure(output, figure)
     write_csv(output.with_suffix(".csv"), table)
+
+
+def plot_strengths(axis: Any, points: pd.DataFrame, method: str) -> None:
+    """The points of a method, joined by strength, which stands at them; once for neighbors that lie together."""
+    axis.plot(points[LEAKAGE], points[ACCURACY], color=COLORS[method], **MARKS[method == "ce"])
+    if method not in STRENGTH:
+        return
+    *shift, ha, va = LABEL_PLACES[method]
+    place = {"textcoords": "offset points", "ha": ha, "va": va, "fontsize": 5, "color": "0.2"}
+    for together in join_neighbors(points[[LEAKAGE, ACCURACY]].to_numpy()):
+        ends = dict.fromkeys(f"{points['strength'].iloc[i]:g}" for i in (together[0], together[-1]))
+        axis.annotate("–".join(ends), points[[LEAKAGE, ACCURACY]].iloc[together[-1]], shift, **place)
+
+
+def join_neighbors(points: Array, near: float = 0.5) -> list[list[int]]:
+    """The numbers of points (n,2), in groups: each is within ``near`` of the one before it, in both directions."""
+    groups: list[list[int]] = []
+    for i, point in enumerate(points):
+        if i and np.all(np.abs(point - points[i - 1]) < near):
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+    return groups
 
 
 def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
@@ -132,7 +153,7 @@ def draw_bars(axis: Any, values: pd.DataFrame, label: str) -> None:
     if label == LABELS[LEAKAGE] or label == LABELS[LOGITS]:
         limit_percent(axis, min(45, np.floor(values["value"].min())))
         axis.axhline(50, color="0.5", linestyle=":", linewidth=1)
-    axis.set_xticks(range(len(order)), [NAMES[m].replace("CE ", "CE\n") for m in order])
+    axis.set_xticks(range(len(order)), [NAMES[m].replace("CE ", "CE\n") for m in order], fontsize=6)
 
 
 if __name__ == "__main__":

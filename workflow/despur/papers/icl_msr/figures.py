@@ -33,7 +33,7 @@ KEPT = ["paper_dataset", "used_dataset", "data", "paper_method", "train", "split
 def split_by_dataset(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The rows of each data set that is used, with its name, in lines that fit."""
     return [
-        (fill(name_data(*key).replace("+", " +"), 75, break_on_hyphens=False), part)
+        (fill(name_data(*key).replace("+", " +"), 75, break_on_hyphens=False).replace(" +", "+"), part)
         for key, part in table.groupby(["paper_dataset", "used_dataset"], sort=False)
     ]
 

@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from despur.specs.resolution import resolve
+from despur.storage.raw_files import is_bundled
 from despur.storage.store import Array
 
 
@@ -33,8 +35,15 @@ def draw_matrix(table: pd.DataFrame, prefix: Path) -> None:
     without_rank = set(table.loc[table["at_chance"], "method"])
     names = [NAMES.get(method, method) + " (not above chance)" * (method in without_rank) for method in rank.index]
     axes.set_yticks(np.arange(len(rank)) + 0.5, names, rotation=0)
-    axes.set(xlabel="", ylabel="")
+    axes.set(xlabel="", ylabel="", title=name_runs(table))
     figures.write_figure(prefix, figure)
+
+
+def name_runs(table: pd.DataFrame) -> str:
+    """``scene_digits, 10 seeds; substitute data``: what the matrix is of."""
+    data, seeds = table["data"].iloc[0], int(table["seeds"].max())
+    substitute = is_bundled(resolve("datasets", data).points)
+    return f"{data}, {seeds} seed{'s' * (seeds > 1)}{'; substitute data' * substitute}"
 
 
 def format_entries(value: pd.DataFrame, low: pd.DataFrame, high: pd.DataFrame) -> Array:
