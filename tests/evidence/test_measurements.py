@@ -9,11 +9,11 @@ from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.claims.decisions import judge_claim
 from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.measurements import list_measurements
-from despur.evidence.numbers.settings import find_origin
+from despur.evidence.numbers.settings import find_origin, list_fitted
 from despur.evidence.runs.collapsed import has_collapsed, mark_collapsed
 from despur.evidence.tally import list_printed
 from despur.evidence.verdicts import NumberVerdict, Settings, Tier
-from despur.orchestration.experiments import find_paper, list_papers
+from despur.orchestration.experiments import find_paper, list_papers, load_experiments
 from despur.reporting.pages.scorecard_rows import SCORECARD_COLUMNS
 
 OWN = {
@@ -58,6 +58,14 @@ def test_a_number_that_a_setting_was_found_on_is_fitted_wherever_it_is_printed()
     fitted = {"place": "Table 1", "setting": FIRST, "settings": "fitted to print", "verdict": "fitted to print"}
     (found,) = list_measurements(numbers(fitted, {"place": "Table 2", "setting": FIRST}))
     assert found.verdict == NumberVerdict.FITTED
+
+
+def test_a_setting_was_found_on_numbers_of_its_own_methods():
+    experiments = load_experiments("domain_temperature")
+    for name, found_on in (("cl_mmd", []), ("cl_dann", ["Table 1: domain accuracy 54.3"])):
+        assert list_fitted(experiments, {name: {"weight": "0.1"}}) == found_on
+    (points,) = list_fitted(experiments, {"cmnist_3v5": {"outside": "redraw"}, "methods": {"encoder.pooling": "mean"}})
+    assert points.startswith("Tables 6 and 8")
 
 
 def test_what_is_known_of_a_number_is_from_where_it_has_most_seeds():

@@ -11,6 +11,7 @@ from making import write_run
 from scipy import stats
 
 from despur.evidence.claims import judging
+from despur.evidence.claims.claim_evidence import format_estimate
 from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.claims.decisions import judge_claim, judge_on_printed, select_note
 from despur.evidence.claims.judging import format_claims, judge_claims
@@ -244,6 +245,10 @@ def test_of_fewer_than_three_seeds_the_table_of_claims_advises_three(written, tm
     assert table[["verdict", "advice"]].to_numpy().tolist() == [["not seen", "at least 3 seeds"]]
     assert table["reason"].item().endswith("fewer than 3 decide nothing")
     assert format_claims(table)["what would settle it"].item() == "at least 3 seeds"
+
+
+def test_an_estimate_that_floats_alone_make_is_written_as_zero():
+    assert format_estimate(-1.1e-17, -0.00168, 0.00168) == "+0 [-0.00168, +0.00168]"
 
 
 # what decides nothing

@@ -23,10 +23,13 @@ def test_the_page_is_of_the_records_of_today(monkeypatch):
 
 def test_numbers_of_a_method_and_metric_stand_together():
     rows = [("mmd", "test_id_accuracy", 92.9, 95.44), ("mmd", "test_id_accuracy", 96.0, 98.0), ("", "samples", 12, 12)]
-    own = [pd.Series(dict(zip(("method", "metric", "reported", "ours"), row, strict=True))) for row in rows]
-    said = "test id accuracy of `mmd` 92.9 (ours 95.44), 96 (98); samples 12 (ours 12)"
+    names = ("method", "metric", "reported", "ours", "places")
+    own = [pd.Series(dict(zip(names, [*row, ("Table 1", "Table 2")], strict=True))) for row in rows]
+    said = "test id accuracy of `mmd` 92.9 (ours 95.44; Table 1), 96 (98; Table 1); samples 12 (ours 12; Table 1)"
     assert list_numbers(own) == said
-    many = [pd.Series({"method": f"m{i}", "metric": "a", "reported": 1, "ours": 1}) for i in range(findings.GROUPS + 2)]
+    many = [
+        pd.Series(dict(zip(names, (f"m{i}", "a", 1, 1, ("text",)), strict=True))) for i in range(findings.GROUPS + 2)
+    ]
     assert list_numbers(many).endswith("; and 2 further methods and metrics")
 
 

@@ -10,12 +10,13 @@ import pytest
 import yaml
 from documents import commands_of_page
 from page import CONFIG, page, results
+from project import SOURCE
 
 from despur.evidence import tally
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.measurements import Measurement
 from despur.orchestration import configuration, experiments
-from despur.reporting.pages import scorecard, scorecard_page
+from despur.reporting.pages import findings, scorecard, scorecard_page
 from despur.reporting.templates import create_environment
 
 
@@ -114,6 +115,14 @@ def test_a_verdict_says_how_surely_and_what_it_would_be_under_other_assumptions(
     shown = show["orders"](pd.DataFrame([claim | {"q": 0.021, "p": 0.01}]))
     assert "q 0.021" in shown and "primary claim: abstract; named when nothing was recorded" in shown
     assert "named when nothing was recorded" in show["claim_list"](pd.DataFrame([claim]), "claims that are not run")
+
+
+def test_choices_are_listed_with_what_they_cost(monkeypatch):
+    monkeypatch.chdir(SOURCE)
+    choices = findings.list_choices()
+    assert [bool(choice["runs"]) for choice in choices] == sorted((bool(c["runs"]) for c in choices), reverse=True)
+    shown = vars(create_environment().get_template("scorecard.macros.jinja").module)["choice_rows"](choices)
+    assert shown.count("<tr>") == len(choices) + 1 and "not tried" in shown and "too few seeds (1)" in shown
 
 
 def test_claims_show_verdict_bounds_and_what_would_settle_them(text):

@@ -119,7 +119,7 @@ def write_choices(config: Mapping[str, Any], sources: Sources, file: Path) -> No
             judged = judge_choice(numbers, measure_numbers(config, paper, runs)) if runs.seeds >= SEEDS else {}
             if judged.get("verdict", ChoiceVerdict.NOT_TRIED) == ChoiceVerdict.NOT_TRIED and cost["seeds"]:
                 judged["verdict"] = ChoiceVerdict.TOO_FEW
-            found_on = "; ".join(list_fitted(experiments, choice.changes.values()))
+            found_on = "; ".join(list_fitted(experiments, choice.changes))
             row = {"paper": paper, "choice": choice.name, "source": choice.source, "found_on": found_on}
             rows.append({"verdict": ChoiceVerdict.NOT_TRIED} | judged | row | cost)
     write_csv(file, pd.DataFrame(rows, columns=CHOICE_COLUMNS))

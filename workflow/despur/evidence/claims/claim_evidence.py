@@ -43,5 +43,10 @@ def find_bounds(contrast: Contrast) -> tuple[float, float]:
 
 def describe_contrast(contrast: Contrast) -> str:
     """``cnc - erm: +0.12 [+0.05, +0.19]``."""
-    low, high = find_bounds(contrast)
-    return f"{contrast.label}: {float(contrast.estimate):+.3g} [{low:+.3g}, {high:+.3g}]"
+    return f"{contrast.label}: {format_estimate(float(contrast.estimate), *find_bounds(contrast))}"
+
+
+def format_estimate(*values: float) -> str:
+    """``+0.12 [+0.05, +0.19]``: an estimate and its interval; what floats alone make is zero."""
+    estimate, low, high = (f"{value if abs(value) > 1e-12 else 0.0:+.3g}" for value in values)
+    return f"{estimate} [{low}, {high}]"

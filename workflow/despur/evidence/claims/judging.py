@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.claims.claim_evidence import format_estimate
 from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.claims.decisions import find_tier, judge_claim, judge_on_printed, list_collapsed
 from despur.evidence.claims.measured_values import MeasuredValues
@@ -156,8 +157,7 @@ def format_claims(table: pd.DataFrame) -> pd.DataFrame:
         "verdict", key=lambda verdict: verdict.isin([ClaimVerdict.NOT_RUN, ClaimVerdict.NOT_EXECUTED]), kind="stable"
     )
     interval = [
-        "–" if pd.isna(row.estimate) else f"{row.estimate:+.3g} [{row.low:+.3g}, {row.high:+.3g}]"
-        for row in table.itertuples()
+        "–" if pd.isna(row.estimate) else format_estimate(row.estimate, row.low, row.high) for row in table.itertuples()
     ]
     words = table[["data", "advice", "reason", "printed"]].fillna("")
     return pd.DataFrame(

@@ -4,7 +4,7 @@ What the paper folder says (experiments.yaml): ``choices`` and ``open``, setting
 ``printed_points``, where the paper prints which point of its grid a number is of; ``fitted``, settings that were found
 on printed numbers. The rest follows from the runs: whether they have the whole of the paper's grid."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -69,13 +69,15 @@ def is_fitted(rule: Mapping[str, Any], number: Any, row: pd.Series) -> bool:
     return number.method in rule.get("methods", [number.method]) and is_at(row, key, value)
 
 
-def list_fitted(experiments: Mapping[str, Any], changes: Iterable[Mapping[str, str]]) -> list[str]:
-    """On which printed numbers these settings were found."""
-    items = {item for settings in changes for item in settings.items()}
-    rules = experiments.get("fitted", [])
-    return list(
-        dict.fromkeys(rule["found_on"] for rule in rules if {*parse_settings(rule["setting"]).items()} <= items)
-    )
+def list_fitted(experiments: Mapping[str, Any], changes: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """On which printed numbers these settings, by data set or method, were found."""
+    found_on = []
+    for rule in experiments.get("fitted", []):
+        of_methods = {parse(experiments["methods"][method])[0] for method in rule.get("methods", [])}
+        names = {EVERY, *of_methods} if of_methods else {*changes}
+        items = {item for name in names & {*changes} for item in changes[name].items()}
+        found_on += [rule["found_on"]] if {*parse_settings(rule["setting"]).items()} <= items else []
+    return list(dict.fromkeys(found_on))
 
 
 def is_same_number(wanted: Mapping[str, Any], number: Any) -> bool:

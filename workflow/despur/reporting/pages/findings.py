@@ -100,12 +100,12 @@ def select_verdicts(measurements: list[Measurement], verdicts: Collection[Number
 
 
 def list_numbers(measurements: list[Measurement]) -> str:
-    """``test id accuracy of `mmd` 92.9 (ours 95.4), 96.3 (97.5); ...``, by metric and method."""
+    """``test id accuracy of `mmd` 92.9 (ours 95.4; Table 1), 96.3 (97.5; Table 2); ...``, by metric and method."""
     groups: dict[tuple[str, str], list[str]] = {}
     for measurement in measurements:
         words = measurement.metric.replace("_", " "), measurement.method
         ours = f"ours {measurement.ours:.4g}" if words not in groups else f"{measurement.ours:.4g}"
-        groups.setdefault(words, []).append(f"{measurement.reported:.4g} ({ours})")
+        groups.setdefault(words, []).append(f"{measurement.reported:.4g} ({ours}; {measurement.places[0]})")
     said = [
         f"{metric}{f' of `{method}`' if method else ''} {', '.join(numbers)}"
         for (metric, method), numbers in groups.items()
@@ -171,6 +171,16 @@ def format_choices(choices: pd.DataFrame) -> Iterator[str]:
             for row in choices[~tried].to_dict("records")
         ],
     )
+
+
+def list_choices() -> list[dict[str, Any]]:
+    """The choices of choices.csv, those that were tried first, with the number of their runs and their verdict in
+    words; none where that file is not there."""
+    if not CHOICES.exists():
+        return []
+    rows = pd.read_csv(CHOICES, keep_default_na=False).to_dict("records")
+    said = [{**row, "runs": len(row["tried"].split()), "verdict": describe_verdict(row)} for row in rows]
+    return sorted(said, key=lambda row: not row["runs"])
 
 
 def describe_verdict(row: Mapping[str, Any]) -> str:

@@ -19,6 +19,7 @@ from despur.evidence.verdicts import ClaimVerdict
 from despur.orchestration import configuration, experiments
 from despur.reporting.digits import check_digits
 from despur.reporting.pages import summary
+from despur.reporting.pages.findings import list_choices
 from despur.reporting.pages.scorecard_page import Page
 from despur.reporting.pages.scorecard_rows import join_tables
 from despur.reporting.templates import render_template
@@ -37,6 +38,7 @@ def render(page: Page, digits: str) -> str:
         legend=summary.LEGEND,
         false_verdicts=summary.describe_false_verdicts(page.evidence),
         judged=[verdict.value for verdict in ClaimVerdict],
+        choices=list_choices(),
         matrix=page.matrix(),
         cost=page.cost(),
         warnings=page.warnings(),
