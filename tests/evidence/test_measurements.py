@@ -134,6 +134,11 @@ def test_the_kept_evidence_is_read_and_every_tier_is_counted_apart():
     printed = sum(len(list_printed(paper)) for paper in list_papers())
     assert sum(len(found.places) for found in evidence.measurements) <= printed
     assert all(set(paper.claims) == set(Tier) for paper in evidence.papers)
+    assert (
+        evidence.claims[["collapsed", "reason", "primary", "advice"]]
+        .map(lambda text: isinstance(text, str))
+        .all(axis=None)
+    )
 
 
 # examples of the audit

@@ -116,7 +116,8 @@ def gather_evidence(scorecards: Iterable[pd.DataFrame]) -> Evidence:
     rows = pd.concat(list(scorecards), ignore_index=True)
     numbers = keep_best(rows[rows["kind_of_row"] == "number"], [*SAME[:4], "setting", "place"])
     measurements = list_measurements(numbers)
-    claims = judge_together(keep_best(rows[rows["kind_of_row"] == "claim"], CLAIM).reset_index(drop=True))
+    claims = keep_best(rows[rows["kind_of_row"] == "claim"], CLAIM).reset_index(drop=True)
+    claims = judge_together(claims.fillna(dict.fromkeys(tally.CLAIM_TEXT_COLUMNS, "")))
     papers = sorted({*numbers["paper"], *claims["paper"]})
     judged = {tier: claims[claims["tier"].eq(tier) & claims["p"].notna()] for tier in Tier}
     expected = {tier: WRONG * len(rows) for tier, rows in judged.items()}
