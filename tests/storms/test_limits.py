@@ -34,7 +34,8 @@ DISK = "room on the disk"
 WORDS = re.compile(
     r"not enough memory|cannot be written|Too many open files|File too large|No space left|Cannot allocate memory|"
     r"failed to map segment|MemoryError|Memory allocation|No usable temporary directory|"
-    r"can't start new thread|cannot allocate memory|bad_alloc"
+    r"can't start new thread|cannot allocate memory|bad_alloc|"
+    r"SystemError: error return without exception set"  # of CPython, where an import finds no memory
 )
 
 
