@@ -10,6 +10,8 @@ from records import git
 from despur.orchestration.configuration import load_configuration
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import reference
+from despur.reporting.pages import origin
+from despur.storage import commits
 from despur.storage.store import InputError
 
 
@@ -64,3 +66,24 @@ def test_of_the_ledger_the_rows_with_a_verdict_are_kept_and_runs_of_this_machine
     kept = pd.read_csv(reference.keep_ledger_verdicts(tmp_path / "some.yaml"))
     assert list(kept["method"]) == ["a", "c", "e", "f"]
     assert pd.read_csv(reference.LEDGER_VERDICTS.with_name("choices.csv"))["choice"].tolist() == ["wider"]
+
+
+def test_what_despur_writes_does_not_make_code_unclean(tmp_path, monkeypatch):
+    code, written = tmp_path / "workflow/despur/stage2.py", [tmp_path / "README.md", tmp_path / "results/scorecard.csv"]
+    for file in (code, *written):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("first")
+    git(tmp_path, "init", "-q"), git(tmp_path, "add", "."), git(tmp_path, "commit", "-qm", "as it is")
+    monkeypatch.setattr(commits, "PACKAGE", code.parent)
+    for file in written:
+        file.write_text("second")
+    assert origin.describe_code()["clean"]
+    code.write_text("second")
+    assert not origin.describe_code()["clean"]
+
+
+def test_equal_tables_are_equal_files(tmp_path):
+    files = [tmp_path / name for name in ("one.csv.gz", "two.csv.gz")]
+    for file in files:
+        reference.write_compact(file, pd.DataFrame({"value": [1 / 3]}))
+    assert files[0].read_bytes() == files[1].read_bytes() and pd.read_csv(files[0])["value"].tolist() == [0.33333]

@@ -5,6 +5,7 @@ under results/reference/RUN/PAPER. Then renew the tables in documents. ``matrix`
 """
 
 import argparse
+import gzip
 import json
 import shutil
 import tempfile
@@ -116,7 +117,7 @@ def copy_files(files: list[Path], source: Path, target: Path) -> None:
 def write_compact(file: Path, table: pd.DataFrame) -> None:
     """A table with five digits of each number, compressed; equal tables are equal files."""
     with atomic(file) as temporary:
-        table.to_csv(temporary, index=False, float_format="%.5g", compression={"method": "gzip", "mtime": 0})
+        temporary.write_bytes(gzip.compress(table.to_csv(index=False, float_format="%.5g").encode(), mtime=0))
 
 
 def keep_ledger_verdicts(configfile: Path) -> Path:

@@ -16,8 +16,10 @@ LARGEST = 256 * 2**20  # bytes: larger inputs have the checksums of their raw fi
 
 
 def describe_code() -> dict[str, Any]:
-    """Commit, whether tracked files were changed since, versions, machine."""
-    clean = git("status", "--porcelain", "--untracked-files=no") == ""
+    """Commit, whether tracked files were changed since, but for what despur writes (results and documents), versions,
+    machine."""
+    code = (":/", ":(top,exclude)results", ":(top,exclude)*.md")
+    clean = git("status", "--porcelain", "--untracked-files=no", "--", *code) == ""
     machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
     return {"commit": git("rev-parse", "HEAD"), "clean": clean, "versions": list_versions(), "machine": machine}
 
