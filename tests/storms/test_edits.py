@@ -6,7 +6,6 @@ import json
 import os
 import random
 from collections import Counter
-from functools import cache
 from pathlib import Path
 
 import forked
@@ -33,7 +32,6 @@ ALWAYS = {"__init__.py", "interrupts.py"}
 def copy(package):
     """A copy of the package that digest.py reads. What it has read of a file is remembered until ``rewrite``."""
     read, known = digest._file.__wrapped__, {}
-    package.patch.setattr(digest, "_name", cache(digest._name))
     package.patch.setattr(digest, "_file", lambda file: known.get(file) or known.setdefault(file, read(file)))
 
     def rewrite(file, text):

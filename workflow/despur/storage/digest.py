@@ -21,10 +21,15 @@ from despur.storage.made_from import identify_raw, identify_weights
 from despur.storage.syntax import declares, parse
 
 
+def parse_code(path: Path) -> tuple[str, frozenset[str]]:
+    """Digest of a file of code, and the modules of this package that it may import, as paths."""
+    return parse(path.read_text(), path.parent.name in EXTENSIBLE)
+
+
 @cache
 def _file(path: Path) -> tuple[str, frozenset[Path]]:
     """Digest of a file of code, and the files of this package and of extensions that it imports."""
-    digest, modules = parse(path.read_text(), path.parent.name in EXTENSIBLE)
+    digest, modules = parse_code(path)
     places = (root / module for module in modules for root in (PACKAGE, *list_extensions()))
     files = (file for place in places for file in (place.with_suffix(".py"), place / "__init__.py"))
     return digest, frozenset(file for file in files if file.exists())
@@ -52,6 +57,7 @@ def code_digest(*files: Path) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
+@cache
 def _name(file: Path) -> str:
     """A file's path below the folder that holds the package, or below that which holds its extension."""
     holders = (PACKAGE.parent, *(folder.parent for folder in list_extensions()))

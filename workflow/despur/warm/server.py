@@ -17,8 +17,7 @@ from contextlib import suppress
 from typing import Any
 
 from despur.specs.declarations import PACKAGE
-from despur.specs.extensions import EXTENSIBLE
-from despur.storage import syntax
+from despur.storage.digest import parse_code
 from despur.warm import folder, is_alive
 from despur.warm.child import run_and_exit, take_over
 
@@ -162,7 +161,7 @@ def compile_umap() -> None:
 def parse_package() -> None:
     """Parse the package's code, on which every job's cache key depends; what is edited later is parsed by the job."""
     for file in PACKAGE.rglob("*.py"):
-        syntax.parse(file.read_text(), file.parent.name in EXTENSIBLE)
+        parse_code(file)
 
 
 def freeze_objects() -> None:
