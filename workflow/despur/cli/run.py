@@ -11,7 +11,7 @@ from despur.cli.show import show_runs
 from despur.orchestration.experiments import list_run_folders
 from despur.specs.names import parse
 from despur.specs.paths import locate_result, parse_seeds
-from despur.specs.resolution import change_settings, resolve
+from despur.specs.resolution import check_length, resolve
 from despur.specs.settings import SettingError
 
 
@@ -84,11 +84,8 @@ def spell_folders(method: str, data: str, settings: Sequence[str], seeds: str) -
     spelled: a folder for each chunk of seeds. Raises SettingError for a name, value or seeds that cannot be."""
     if wrong := [setting for setting in settings if "=" not in setting]:
         raise SettingError(f"--set {wrong[0]}: must be key=value, such as --set temperature=0.05")
-    resolve("datasets", data)
-    dataset, _, changes = data.partition("+")
-    return list_run_folders(
-        change_settings(dataset, changes) if changes else dataset, "+".join([method, *settings]), read_seeds(seeds)
-    )
+    dataset = check_length(resolve("datasets", data).name)
+    return list_run_folders(dataset, "+".join([method, *settings]), read_seeds(seeds))
 
 
 def read_seeds(text: str) -> int | list[str]:

@@ -13,10 +13,11 @@ from despur.cli.rows import Row
 from despur.cli.run import make_metrics, require_checkout, spell_folders, use_finished
 from despur.cli.show import rank_points, show_runs
 from despur.orchestration.configuration import load_configuration
-from despur.orchestration.trials import draw_points, list_ranges, list_trials
+from despur.orchestration.trials import list_folders, list_ranges, list_trials
 from despur.specs.hyperparameters import RULES
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
+from despur.specs.resolution import check_length, resolve
 from despur.specs.settings import SettingError, spell
 from despur.storage.store import atomic
 
@@ -49,8 +50,7 @@ def search_settings(
         raise SettingError("--trials and --seeds must be 1 or more")
     if selection in RULES and "selections" not in parse(method)[1]:
         method += "+selections=rules"
-    points = draw_points(method, trials)
-    folders = list(dict.fromkeys(spell_folders(method, data, point, "1")[0] for point in points))
+    folders = list_folders(method, check_length(resolve("datasets", data).name), trials)
     yield from describe_ranges(method)
     require_checkout()
     make_metrics(folders, options)
