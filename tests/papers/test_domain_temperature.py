@@ -81,6 +81,11 @@ def world(tmp_path):
         def sweep(self):
             return [self.artifact_run(*pair) for pair in METHODS.items()]
 
+        def discriminate_batches(self):
+            """Table 9's further runs of the methods with a discriminator."""
+            names = [name for name in METHODS if name.startswith("domain_weighted")]
+            return [self.artifact_run(name, f"{name}+discriminator=batch", "table_9") for name in names]
+
         def mean(self, printed, split, metric, group, **where):
             """The mean over seeds of what was written for one setting."""
             where = {"paper_method": printed, "split": split, "metric": metric, "group": group, **where}
@@ -226,12 +231,7 @@ def test_settings_that_the_paper_did_not_try_are_shown_too(world, tmp_path):
 
 
 def test_discriminators_are_told_apart(world, tmp_path):
-    artifact_runs = world.sweep()
-    artifact_runs += [
-        world.artifact_run(name, f"{name}+discriminator=batch", "table_9")
-        for name in METHODS
-        if name.startswith("domain_weighted")
-    ]
+    artifact_runs = [*world.sweep(), *world.discriminate_batches()]
     table, _ = make_table("table_9", artifact_runs, tmp_path)
     run = table[table["seeds"] > 0]
     assert set(run["setting"].str.split(";").str[0]) == {"sigma=25", "sigma=50"} and len(run) == 2 * 2 * 2 * 3
@@ -366,12 +366,7 @@ def temperatures(artifact_run, first, last):
 
 
 def test_claims_read_selected_runs_means_over_settings_and_temperatures(world, tmp_path):
-    artifact_runs = world.sweep()
-    artifact_runs += [
-        world.artifact_run(name, f"{name}+discriminator=batch", "table_9")
-        for name in METHODS
-        if name.startswith("domain_weighted")
-    ]
+    artifact_runs = [*world.sweep(), *world.discriminate_batches()]
     artifact_runs += [
         world.artifact_run(
             "standard_cl",
