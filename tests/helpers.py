@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -131,6 +132,13 @@ def fails(name: str, root: Path, *words: str, make: bool = False) -> None:
             save_dataset(root / "out", {name: dataset})
     for word in words:
         assert word in str(error.value)
+
+
+def some(values: Any, where: Any, value: Any) -> np.ndarray:
+    """A copy of an array with other values at some places."""
+    copy = np.array(values)
+    copy[where] = value
+    return copy
 
 
 def well_formed(dataset):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers import OPTIONS, read, result, tiny_dataset, well_formed
+from helpers import OPTIONS, read, result, some, tiny_dataset, well_formed
 
 from despur import groups
 from despur.cli.check import check
@@ -345,13 +345,6 @@ def test_a_run_that_lacks_class_embeddings_is_refused_before_anything_is_made(fo
 BASE = {"features": RNG(0).normal(size=(24, 3)), "y": np.arange(24) % 2, "a": np.arange(24) // 2 % 2}
 BASE["split"] = np.repeat(["train", "val", "test"], 8)
 LEFT = {key: value for key, value in BASE.items() if key != "features"}
-
-
-def some(values, where, value):
-    """A copy with other values at some places."""
-    copy = np.array(values)
-    copy[where] = value
-    return copy
 
 
 @pytest.mark.parametrize(

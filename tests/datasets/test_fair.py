@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers import OPTIONS, read, result, well_formed
+from helpers import OPTIONS, read, result, some, well_formed
 from PIL import Image
 
 from despur import data
@@ -62,12 +62,6 @@ def test_moji_rows_belong_to_their_files_and_to_one_split(moji):
     assert (other.table["row"] != dataset.table["row"]).any() and read(MOJI, moji).table.equals(dataset.table)
 
 
-def faulty(array, where, value):
-    array = np.array(array)
-    array[where] = value
-    return array
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -75,8 +69,8 @@ def faulty(array, where, value):
         (lambda a: a.astype(int), ["pos_neg.npy", "int64"]),
         (lambda a: a[:, :2], ["dimensions", "[2, 3]"]),
         (lambda a: a[:7], ["pos_neg.npy", "7 rows", "8 are needed"]),
-        (lambda a: faulty(a, (slice(None), 2), np.nan), ["moji", "finite"]),
-        (lambda a: faulty(a, (slice(None), 2), np.inf), ["finite"]),
+        (lambda a: some(a, (slice(None), 2), np.nan), ["moji", "finite"]),
+        (lambda a: some(a, (slice(None), 2), np.inf), ["finite"]),
     ],
 )
 def test_faulty_moji_files_are_refused_by_name(moji, change, words):

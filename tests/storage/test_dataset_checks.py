@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import result, tiny_dataset
+from helpers import result, some, tiny_dataset
 
 from despur import data
 from despur.datasets import colored_digits
@@ -27,13 +27,6 @@ def changed(**changes):
     table = given.table.assign(**changes.pop("table", {})).drop(columns=changes.pop("without", []))
     parts = {"inputs": given.inputs, **changes}
     return Dataset(table=table, about=about, **parts)
-
-
-def some(values, row, value):
-    """Values, another one at a row."""
-    values = np.array(values)
-    values[row] = value
-    return values
 
 
 def test_what_no_stage_could_use_is_refused_by_name():
