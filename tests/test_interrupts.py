@@ -74,6 +74,10 @@ MAPPED = "x.so: failed to map segment from shared object"
             f"raise ImportError('numpy cannot be loaded') from OSError({MAPPED!r})",
             f"error: not enough memory ({MAPPED})",
         ),
+        (
+            "raise RuntimeError('could not create a primitive')",
+            "error: not enough memory (could not create a primitive)",
+        ),
         ("raise OSError(24, 'Too many open files')", "error: Too many open files. Run it again where more"),
         (
             "raise FileNotFoundError(2, 'No usable temporary directory found in /tmp')",

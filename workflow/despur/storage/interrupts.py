@@ -42,7 +42,7 @@ def interrupt_work() -> None:
 # What torch, the system's loader and other libraries say where the machine has no more memory.
 NO_MEMORY = (
     "[Cc]an(no|')t allocate memory|bad_alloc|out of memory|failed to map segment|failed to allocate|"
-    "can't start new thread|Failed to launch worker thread"
+    "can't start new thread|Failed to launch worker thread|could not create a primitive"
 )
 
 
