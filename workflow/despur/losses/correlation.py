@@ -7,7 +7,8 @@ from despur.losses.infonce import precise
 
 
 def cross_correlation(first: Tensor, second: Tensor) -> Tensor:
-    """Correlations (D,D) over the batch between the dimensions of two views' embeddings, (N,D) and (N,D).
+    """Correlations (D,D) over the batch between the dimensions of two views' embeddings, (N,D) and (N,D) (Zbontar et
+    al. 2021, Eq. 2).
 
     >>> import torch
     >>> from despur.losses import cross_correlation

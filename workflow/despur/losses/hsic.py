@@ -9,7 +9,8 @@ from despur.losses.infonce import precise
 
 
 def inverse_multiquadric(x: Tensor, y: Tensor, width: float) -> Tensor:
-    """Kernel c / sqrt(c^2 + |x - y|^2) of embeddings (B,D) and (K,D), normalized to length 1: (B,K). ``width``: c.
+    """Kernel c / sqrt(c^2 + |x - y|^2) of embeddings (B,D) and (K,D), normalized to length 1: (B,K). ``width``: c (Li
+    et al. 2021).
 
     >>> import torch
     >>> from despur.losses import inverse_multiquadric

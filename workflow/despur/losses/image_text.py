@@ -6,7 +6,8 @@ from torch.nn.functional import cross_entropy
 
 
 def image_text_contrast(images: Tensor, texts: Tensor, temperature: float) -> Tensor:
-    """Mean of two cross-entropies, a scalar: to find the text of each image, and the image of each text, in the batch.
+    """Mean of two cross-entropies, a scalar: to find the text of each image, and the image of each text, in the batch
+    (Radford et al. 2021, Fig. 3).
 
     ``images``, ``texts``: unit vectors (B,D); row i of both is a pair. Equal texts count as different ones.
 

@@ -5,7 +5,8 @@ from torch.nn.functional import kl_div
 
 
 def cross_entropies(label: Tensor, scores: Tensor) -> Tensor:
-    """Cross-entropy (...,B) between distributions ``label`` (B,K) and the softmax of ``scores`` (...,B,K).
+    """Cross-entropy (...,B) between distributions ``label`` (B,K) and the softmax of ``scores`` (...,B,K) (Zheng et al.
+    2021).
 
     >>> import torch
     >>> from despur.losses import cross_entropies
@@ -16,7 +17,7 @@ def cross_entropies(label: Tensor, scores: Tensor) -> Tensor:
 
 
 def divergence(first: Tensor, second: Tensor) -> Tensor:
-    """KL(softmax(first) || softmax(second)) of scores (B,K) and (B,K), mean over rows: a scalar.
+    """KL(softmax(first) || softmax(second)) of scores (B,K) and (B,K), mean over rows: a scalar (Mitrovic et al. 2021).
 
     >>> import torch
     >>> from despur.losses import divergence

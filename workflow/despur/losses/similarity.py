@@ -21,7 +21,8 @@ def smallest_side(window: int, scales: int) -> int:
 
 
 def structural_distance(left: Tensor, right: Tensor, window: int, scales: int) -> Tensor:
-    """1 - MS-SSIM of pairs of images (B,C,H,W) in [-1,1], mean over channels: (B,), from 0 (equal) to 1.
+    """1 - MS-SSIM of pairs of images (B,C,H,W) in [-1,1], mean over channels: (B,), from 0 (equal) to 1 (Wang et al.
+    2003).
 
     >>> import torch
     >>> from despur.losses import structural_distance

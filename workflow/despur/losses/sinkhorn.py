@@ -9,7 +9,7 @@ from despur.losses.infonce import precise
 @torch.no_grad()
 def sinkhorn_codes(scores: Tensor, epsilon: float, iterations: int) -> Tensor:
     """Soft assignments (B,K) of samples to prototypes, from ``scores`` (B,K). Rows sum to 1; after enough iterations,
-    columns sum to B / K.
+    columns sum to B / K (Caron et al. 2020, Sec. 3.1).
 
     >>> import torch
     >>> from despur.losses import sinkhorn_codes

@@ -10,7 +10,8 @@ from despur.storage.store import Array
 
 
 def tpr_gaps(predicted: Array, y: Array, a: Array, weights: Array | None = None) -> Array:
-    """Difference in true positive rate between attribute values of each class that has at least two, (K,...).
+    """Difference in true positive rate between attribute values of each class that has at least two, (K,...) (Shen et
+    al. 2021, Sec. 4).
 
     ``predicted``, ``y``, ``a``: (N,). For more than two attribute values: the largest rate minus the smallest.
     ``weights`` (...,N): how often each sample counts, by default once.
@@ -59,7 +60,7 @@ def largest(gaps: Array) -> Array:
 
 def demographic_parity_difference(predicted: Array, a: Array, classes: int, weights: Array | None = None) -> Array:
     """The largest difference between attribute values in how often a class is predicted, (...): of all classes, the
-    largest. NaN for one attribute value.
+    largest. NaN for one attribute value. As fairlearn defines it.
 
     ``predicted``, ``a`` (N,); ``weights`` (...,N): how often each sample counts, by default once.
 
@@ -84,7 +85,7 @@ def equalized_odds_difference(
     predicted: Array, y: Array, a: Array, classes: int, weights: Array | None = None
 ) -> Array:
     """The largest :func:`demographic_parity_difference` within a class, (...). Of two classes, the larger one of the
-    differences in true and in false positive rate. ``y`` (N,).
+    differences in true and in false positive rate. ``y`` (N,). Of Hardt et al. 2016, as fairlearn defines it.
 
     >>> import numpy as np
     >>> from despur.metrics import equalized_odds_difference
@@ -103,7 +104,8 @@ def equalized_odds_difference(
 def leakage(
     train: Array, train_a: Array, test: Array, test_a: Array, weights: Array | None = None, strength: float = 0.1
 ) -> Array:
-    """Accuracy on test samples of a linear SVM that predicts the attribute, fitted on training samples, (...).
+    """Accuracy on test samples of a linear SVM that predicts the attribute, fitted on training samples, (...) (Shen et
+    al. 2021, Sec. 4).
 
     ``train`` (M,D), ``train_a`` (M,), ``test`` (N,D), ``test_a`` (N,). ``weights`` (...,N): how often each test sample
     counts, by default once. ``strength``: C. NaN if all training samples have the same attribute value.
@@ -144,7 +146,8 @@ def nonlinear_leakage(
 
 
 def tradeoff(accuracy: Array, gap: Array, leakage_representations: Array, leakage_logits: Array) -> Array:
-    """Trade-off of the models that are compared on a data set, (M,...); 1 for a model that is the best in everything.
+    """Trade-off of the models that are compared on a data set, (M,...); 1 for a model that is the best in everything
+    (Shen et al. 2021, Sec. 4).
 
     Weighted mean of accuracy (1/2), 1 - GAP (1/4) and 1 - both leakages (1/8 each), each divided by the largest value
     of the M models. All arguments are shares, (M,...).

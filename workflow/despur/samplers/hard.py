@@ -15,7 +15,7 @@ from despur.storage.store import Array
 @dataclass
 class AnchorBatch:
     """Rows of B anchors (B,), their positives (B,P) and negatives (B,M); ``is_positive`` (B,P) and ``is_negative``
-    (B,M) say which count."""
+    (B,M) say which count (Zhang & Re 2022, Sec. 4.2)."""
 
     anchors: Array
     positives: Array
@@ -37,7 +37,8 @@ def draw_padded(rng: np.random.Generator, pool: Array, count: int) -> tuple[Arra
 
 
 class HardSampler:
-    """Anchors, positives and negatives. ``y``, ``predicted``: classes and predictions of stage 1, (N,).
+    """Anchors, positives and negatives. ``y``, ``predicted``: classes and predictions of stage 1, (N,) (Zhang & Re
+    2022, Sec. 4.2).
 
     With ``sampling`` "random" instead of "hard", anchors are drawn from all samples, positives from all others of their
     class, and negatives from all of other classes; the number of anchors an epoch is the same.
@@ -124,8 +125,8 @@ def repeat_shuffled(rng: np.random.Generator, rows: Array, size: int) -> Array:
 
 
 def draw_each_class_and_prediction(rng: np.random.Generator, y: Array, predicted: Array, size: int) -> Array:
-    """Released code on Waterbirds: shuffled rows of ``size`` samples of each class and prediction, drawn with
-    replacement if there are fewer. ``y``, ``predicted``: (N,).
+    """Released code of Zhang & Re 2022 on Waterbirds: shuffled rows of ``size`` samples of each class and prediction,
+    drawn with replacement if there are fewer. ``y``, ``predicted``: (N,).
 
     >>> import numpy as np
     >>> from despur.samplers import draw_each_class_and_prediction
@@ -139,9 +140,9 @@ def draw_each_class_and_prediction(rng: np.random.Generator, y: Array, predicted
 
 
 def upsample_classes_then_predictions(rng: np.random.Generator, y: Array, predicted: Array) -> Array:
-    """Released code on the other data sets: shuffled rows. Classes are upsampled to the largest class; then, within a
-    class, predictions to the most frequent one. Both draw with replacement what they enlarge. ``y``, ``predicted``:
-    (N,).
+    """Released code of Zhang & Re 2022 on the other data sets: shuffled rows. Classes are upsampled to the largest
+    class; then, within a class, predictions to the most frequent one. Both draw with replacement what they enlarge.
+    ``y``, ``predicted``: (N,).
 
     >>> import numpy as np
     >>> from despur.samplers import upsample_classes_then_predictions
