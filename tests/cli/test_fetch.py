@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 
 from despur.cli import fetch
+from despur.encoders.language_model import REPOSITORIES
 from despur.specs.declarations import list_components
+from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage.downloads import Download
+from despur.storage.pretrained import HUB
+from despur.storage.tokenizers import VOCABULARIES
+
+MODEL = ("config.json", "model.safetensors")
 
 
 @pytest.fixture
@@ -72,6 +78,28 @@ def test_a_file_that_data_sets_share_has_the_same_addresses_in_each():
         file = each.file, each.brings, each.into, each.checksum
         assert addresses.setdefault(file, each.addresses) == each.addresses
     assert len(addresses) < len(downloads)
+
+
+def list_needed(text):
+    """The files that an encoder with settings needs, with their addresses."""
+    (point,) = resolve("encoders", text).points
+    downloads = fetch.list_downloads("encoders", point.base_name)
+    return {each.file: each.url for each in downloads if each.is_needed(point.settings)}
+
+
+@pytest.mark.parametrize("model", REPOSITORIES)
+def test_a_language_model_is_fetched_with_its_tokenizer_alone(model):
+    vocabulary = VOCABULARIES["gpt2" if model.startswith("gpt") else "roberta"]
+    own = {f"{model}/{name}": f"{HUB}{REPOSITORIES[model]}/resolve/main/{name}" for name in MODEL}
+    tokenizer = {f"{vocabulary.folder}/{name}": f"{vocabulary.url}{name}" for name in vocabulary.files}
+    assert list_needed(f"language_model+model={model}") == own | tokenizer
+
+
+def test_a_text_model_is_fetched_with_the_vocabulary_of_the_data():
+    model = "all-MiniLM-L12-v2"
+    names = ("bert-base-uncased/vocab.txt", *(f"{model}/{name}" for name in (*MODEL, "vocab.txt")))
+    assert set(list_needed(f"sentence+model={model}")) == set(names)
+    assert list_needed("bert")["bert-base-uncased/vocab.txt"] == list_needed("sentence")["bert-base-uncased/vocab.txt"]
 
 
 def test_a_configuration_names_what_it_lacks(tmp_path, monkeypatch):

@@ -57,7 +57,8 @@ def find_root(kind: str) -> Path:
 
 
 def list_downloads(kind: str, name: str) -> list[Download]:
-    """What the file of a data set or encoder states; the address is its SOURCE where it states no other."""
+    """What the file of a data set or encoder states, with any settings; the address is its SOURCE where it states no
+    other."""
     downloads = read_declarations(kind, name).get("DOWNLOADS", ())
     return [
         Download(**{"url": find_statement(name, "SOURCE") if kind == "datasets" else "", **download})
@@ -89,9 +90,10 @@ def fetch_component(text: str, yes: bool) -> Iterator[str]:
     """Say what is downloaded, ask, download it, and check a data set with its loader."""
     name = parse(text)[0]
     kind = find_kind(name)
-    resolve(kind, text)  # which refuses settings that cannot be
+    points = resolve(kind, text).points  # which refuses settings that cannot be
     root = find_root(kind)
-    downloads, by_hand = list_downloads(kind, name), read_declarations(kind, name).get("BY_HAND", "")
+    downloads = [each for each in list_downloads(kind, name) if any(each.is_needed(at.settings) for at in points)]
+    by_hand = read_declarations(kind, name).get("BY_HAND", "")
     yield f"{read_docstring(kind, name)}\n"
     if by_hand:
         yield f"by hand: {by_hand}"

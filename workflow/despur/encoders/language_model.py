@@ -43,16 +43,28 @@ REPOSITORIES = {
     "bart-large-mnli": "facebook/bart-large-mnli",
 }
 
-DOWNLOADS = tuple(  # the two models that the README of the released code names; the first folder has the tokenizer
+DOWNLOADS = tuple(  # the tokenizers, then the models
     {
-        "url": f"https://huggingface.co/EleutherAI/{repository}/resolve/main/{name}",
+        "url": f"https://huggingface.co/{repository}/resolve/main/{name}",
         "file": f"{folder}/{name}",
-        "license": "MIT (EleutherAI)",
-        "read_in": "released code of Zhang & Re 2022, the models' names; transformers, the address",
+        "only_with": f"model={models}",
+        "license": "MIT",
+        "read_in": "released code of Zhang & Re 2022, the names; transformers, the address; the pages, the license",
     }
-    for repository, folder, names in (
-        ("gpt-neo-125m", "gpt-neo-125M", ("merges.txt", "vocab.json", "config.json", "model.safetensors")),
-        ("gpt-neo-1.3B", "gpt-neo-1.3B", ("config.json", "model.safetensors")),
+    for repository, folder, models, names in (
+        ("EleutherAI/gpt-neo-125m", "gpt-neo-125M", "gpt-neo-*", ("merges.txt", "vocab.json")),
+        ("FacebookAI/roberta-large", "roberta-large", "*-large*", ("merges.txt", "vocab.json")),
+        *(
+            (repository, model, model, ("config.json", "model.safetensors"))
+            for repository, model in (
+                ("EleutherAI/gpt-neo-125m", "gpt-neo-125M"),
+                ("EleutherAI/gpt-neo-1.3B", "gpt-neo-1.3B"),
+                ("EleutherAI/gpt-neo-2.7B", "gpt-neo-2.7B"),
+                ("FacebookAI/roberta-large", "roberta-large"),
+                ("FacebookAI/roberta-large-mnli", "roberta-large-mnli"),
+                ("facebook/bart-large-mnli", "bart-large-mnli"),
+            )
+        ),
     )
     for name in names
 )

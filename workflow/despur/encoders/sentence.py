@@ -12,6 +12,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from despur.encoders.base import load_transformer, misfit
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, name
 from despur.storage.pretrained import BERT, HUB, fetch
 from despur.storage.store import InputError
@@ -25,6 +26,24 @@ SETTINGS = {
 }
 
 WEIGHTS = ("{model}/config.json", "{model}/vocab.txt", "{model}/model.safetensors")
+DOWNLOADS = (
+    read_declarations("encoders", "bert")["DOWNLOADS"][0],  # the vocabulary of bert-base-uncased
+    *(
+        {
+            "url": f"https://huggingface.co/sentence-transformers/{model}/resolve/main/{name}",
+            "file": f"{model}/{name}",
+            "only_with": f"model={model}",
+            "license": license,
+            "read_in": "sentence-transformers, the names; transformers, the address; pages of copies, the license",
+        }
+        for model, license in (
+            ("all-MiniLM-L6-v2", "Apache 2.0"),
+            ("all-MiniLM-L12-v2", ""),
+            ("multi-qa-MiniLM-L6-cos-v1", ""),
+        )
+        for name in ("config.json", "vocab.txt", "model.safetensors")
+    ),
+)
 DOWNLOADED = True
 PADDING = 0
 

@@ -9,6 +9,7 @@ file of a data set or encoder, a mapping for each file with the keys
 - ``name``: of an archive, where the address does not end with it
 - ``checksum``: ``md5:...`` or ``sha256:...``, as published; left out: it is recorded when the file first comes
 - ``size``: bytes, where published; ``license``: where the file does not state it otherwise
+- ``only_with``: the value of a setting with which the file is needed, ``model=roberta-*``; left out: always
 - ``read_in``: where these facts were read
 
 ``BY_HAND`` says what to do where an account or a form is needed."""
@@ -17,11 +18,13 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
 from urllib.parse import urlsplit
 
+from despur.specs.settings import Settings, spell
 from despur.storage.addresses import LOCAL, RECORD, load_record, note_address
 from despur.storage.archives import refuse_existing, unpack
 from despur.storage.store import InputError, write_json
@@ -45,6 +48,7 @@ class Download:
     size: int = 0
     license: str = ""
     mirrors: tuple[str, ...] = ()
+    only_with: str = ""
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -55,6 +59,11 @@ class Download:
     def local_name(self) -> str:
         """What the file is called while it is downloaded."""
         return self.name or self.url.rstrip("/").rpartition("/")[2]
+
+    def is_needed(self, settings: Settings) -> bool:
+        """Whether the file is needed with these settings."""
+        chosen = (f"{key}={spell(value)}" for key, value in settings.items())
+        return not self.only_with or any(fnmatchcase(text, self.only_with) for text in chosen)
 
     def is_there(self, root: Path) -> bool:
         """Whether the file, or the folder that an archive makes, is there."""
