@@ -67,6 +67,10 @@ tutorial: $(VENV)/docs ## run the commands of docs/tutorial.md, docs/your_own_da
 lint: $(VENV)/ready ## formats, types and imports
 	$(RUN) ruff check . && ruff format --check -q . && snakefmt --check Snakefile workflow && snakemake --lint && mypy && lint-imports
 
+lint-workflows: $(VENV)/ready ## the workflow files: their form, and what zizmor finds unsafe
+	$(RUN) uvx -q check-jsonschema==0.39.0 --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(RUN) uvx -q zizmor==1.32.0 --offline --no-progress .github/workflows
+
 test: lint ## lint, and the tests that take seconds each
 	$(RUN) pytest -n 2 --dist worksteal $(REPORT)
 
@@ -119,4 +123,4 @@ benchmark: $(VENV)/ready ## each method of config/benchmark.yaml: equally many t
 	$(RUN) nice despur search --configfile config/benchmark.yaml
 	$(MAKE) reference CONFIG=config/benchmark_tuned.yaml
 
-.PHONY: benchmark help reproduce verdicts smoke environment lock test test-long test-oracles test-wheel test-extras wheel storm test-slurm rehearsal bench reference docs tutorial lint
+.PHONY: benchmark help reproduce verdicts smoke environment lock test test-long test-oracles test-wheel test-extras wheel storm test-slurm rehearsal bench reference docs tutorial lint lint-workflows
