@@ -1,5 +1,7 @@
 """What the package publishes: each public name is there and has an example that holds; importing it stays light."""
 
+import inspect
+import re
 import subprocess
 import sys
 
@@ -25,6 +27,18 @@ def test_public_functions_have_an_example():
     with_examples = {name for name, test in list_examples() if test.examples}
     functions = {name for name, found in list_public().items() if not isinstance(found, type)}
     assert functions <= with_examples
+
+
+FROM_ELSEWHERE = {"despur.Model", "despur.SplitDataset"}  # what other public names give
+SAME_EVERYWHERE = {"evidence", "settings", "rng", "device"}
+
+
+@pytest.mark.parametrize("name", sorted(list_public().keys() - FROM_ELSEWHERE))
+def test_docstrings_name_each_argument(name):
+    found = list_public()[name]
+    text = (inspect.getdoc(found) or "").partition(">>>")[0]
+    named = {*re.findall(r"``-?(\w+)``", text), *SAME_EVERYWHERE}
+    assert re.search(r"rguments as in :func:", text) or {*inspect.signature(found).parameters} <= named
 
 
 @pytest.mark.parametrize("package", ["despur", "despur.losses", "despur.metrics", "despur.samplers"])

@@ -14,9 +14,12 @@ TITLES = {
     **{f"despur.{name}": PACKAGE / name for name in ("losses", "metrics", "samplers", "inference")},
 }
 EXAMPLE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
+ARGUMENT = re.compile(r", (?=\w+:|\*)")  # before each argument but the first: all have types
+LINE = 76  # letters of arguments
 INTRODUCTION = (
     "After this page you know the names that may be imported. Others are private and may change. "
-    "[As a library](../library.md) shows them in use."
+    "[As a library](../library.md) shows them in use. `rng` is a generator of numpy: what is drawn depends on nothing "
+    "else. `Tensor` is that of torch, `Array` that of numpy; capital letters in brackets are the shape."
 )
 
 
@@ -48,14 +51,31 @@ def describe_name(package: str, name: str, module: str, own: str) -> str:
     tree = ast.parse(file.read_text())
     node = next(node for node in tree.body if getattr(node, "name", "") == own)
     assert isinstance(node, ast.FunctionDef | ast.ClassDef)
-    signature = f"({ast.unparse(node.args)})" if isinstance(node, ast.FunctionDef) else ""
     text = ast.get_docstring(node) or ""
     words, example = EXAMPLE.sub("", text).strip(), EXAMPLE.search(text)
-    shown = f"~~~~python\nfrom {package} import {name}\n\n{name}{signature}\n~~~~"
+    shown = f"~~~~python\nfrom {package} import {name}\n\n{name}{write_signature(node)}\n~~~~"
     source, _, _ = (ast.get_docstring(tree) or "").partition("\n\n")
     told = f"{link_file(file)}: {escape(source)}"
     examples = [f"~~~~pycon\n{example[0]}\n~~~~"] if example else []
     return "\n\n".join([f"## {name}", shown, escape(words), *examples, *describe_methods(node), told])
+
+
+def write_signature(node: ast.FunctionDef | ast.ClassDef) -> str:
+    """The arguments of a function or class with their types, and what a function returns."""
+    if isinstance(node, ast.FunctionDef):
+        assert node.returns
+        return f"({break_line(ast.unparse(node.args))}) -> {ast.unparse(node.returns)}"
+    for each in node.body:
+        if isinstance(each, ast.FunctionDef) and each.name == "__init__":
+            return f"({break_line(ast.unparse(each.args).removeprefix('self, '))})"
+    return f"({break_line(', '.join(ast.unparse(each) for each in node.body if isinstance(each, ast.AnnAssign)))})"
+
+
+def break_line(arguments: str) -> str:
+    """Arguments on one line, or on a line each where they are too long for one."""
+    if len(arguments) <= LINE:
+        return arguments
+    return "".join(f"\n    {each}," for each in ARGUMENT.split(arguments)) + "\n"
 
 
 def describe_methods(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:

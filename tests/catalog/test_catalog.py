@@ -36,6 +36,14 @@ def test_a_public_name_shows_the_source_that_its_file_names():
     assert "whitening.py): Whitening (Ermolov et al. 2021, Sec. 3)." in own
 
 
+def test_a_public_name_shows_its_arguments_and_what_it_returns():
+    shown = api.build_page("despur.losses", api.TITLES["despur.losses"])
+    assert "\nirm(\n    logits: Tensor,\n    labels: Tensor,\n" in shown and "\n) -> dict[str, Tensor]\n" in shown
+    samplers = api.build_page("despur.samplers", api.TITLES["despur.samplers"])
+    assert "\nAnchorBatch(\n    anchors: Array,\n" in samplers and "self" not in samplers
+    assert "\nHardSampler(\n    y: Array,\n    predicted: Array,\n" in samplers
+
+
 def test_a_public_class_shows_its_methods_and_its_shapes():
     shown = api.build_page("despur.samplers", api.TITLES["despur.samplers"])
     assert "`.rows`: All rows of each batch, (B,2M+2N)." in shown and "`.draw(" in shown and "`._" not in shown

@@ -71,8 +71,8 @@ def load(
     selection: str = "best",
     data: str | None = None,
 ) -> Model:
-    """Load a model from a run folder: its first run, or the one with this seed and, in a sweep, this method point
-    (``cnc+lambda=0.4``) or data point.
+    """Load a model from a run ``folder``: its first run, or the one with this ``seed`` and, in a sweep, this ``method``
+    point (``cnc+lambda=0.4``) or ``data`` point.
 
     ``selection``: "best" on validation data, the "last" step, or what else the run kept (docs/metrics.md). Raises
     SettingError if the folder holds no such run.

@@ -25,9 +25,10 @@ class Evidence:
     """What an inference knows of the N samples of a split: the training samples; for an inference that declares
     READS_TRUE_GROUPS, those that have a true attribute, also of other splits that a method may train on.
 
-    Classes ``y`` (N,); stage-1 representations ``z`` (N,D) and ``logits`` (N,C), if the inference has a stage 1. Only
-    for an inference that declares READS_TRUE_GROUPS, ``true_attribute`` (N,). Only for one that declares
-    READS_VALIDATION_GROUPS, ``validation``."""
+    Classes ``y`` (N,) below ``num_classes``; ``rng`` and ``seed`` for what is drawn; stage-1 representations ``z``
+    (N,D) and ``logits`` (N,C), if the inference has a stage 1. Only for an inference that declares READS_TRUE_GROUPS,
+    ``true_attribute`` (N,) below ``num_attributes``. Only for one that declares READS_VALIDATION_GROUPS,
+    ``validation``."""
 
     y: Array
     num_classes: int
@@ -55,8 +56,8 @@ def match_labels(clusters: Array, y: Array, count: int) -> Array:
 
 
 def infer(name: str, evidence: Evidence) -> Array:
-    """The inferred attribute of each sample, (N,), by an inference with settings if you like:
-    ``eiil+steps=100``. Raises SettingError for a name or setting that does not exist.
+    """The inferred attribute of each sample, (N,), from ``evidence``. ``name``: of an inference, with settings if you
+    like: ``eiil+steps=100``. Raises SettingError for a name or setting that does not exist.
 
     >>> from despur.inference import Evidence, infer
     >>> logits = np.array([[2.0, 0.0], [0.0, 1.0], [3.0, 0.0]])

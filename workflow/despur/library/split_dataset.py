@@ -43,10 +43,11 @@ class SplitDataset(torch.utils.data.Dataset[tuple[Tensor, int, int]]):
 
 @name_extra()
 def dataset(name: str, root: str | Path | None = None, split: str = "train") -> SplitDataset:
-    """A split of a data set with settings if you like (``cmnist+p_corr=0.9``), built in memory.
+    """A split of a data set, built in memory.
 
-    ``root``: the folder of raw files (default: DESPUR_DATA_ROOT, or data); bundled data sets need none. Raises
-    InputError where raw files are missing, SettingError for a name, setting or split that does not exist.
+    ``name``: of the data set, with settings if you like (``cmnist+p_corr=0.9``); ``split``: one that it has. ``root``:
+    the folder of raw files (default: DESPUR_DATA_ROOT, or data); bundled data sets need none. Raises InputError where
+    raw files are missing, SettingError for a name, setting or split that does not exist.
 
     >>> import despur
     >>> digits = despur.dataset("colored_digits", split="test")

@@ -36,8 +36,8 @@ def train(
     seeds: int = 1,
     results: str | Path | None = None,
 ) -> "pd.DataFrame":
-    """Train and evaluate a method with settings if you like (``cnc+temperature=0.05``), as the pipeline does, to the
-    digit; returns its metrics: a row for each seed, split, selection, metric and group (docs/metrics.md).
+    """Train and evaluate a ``method``, with settings if you like (``cnc+temperature=0.05``), as the pipeline does, to
+    the digit; returns its metrics: a row for each seed, split, selection, metric and group (docs/metrics.md).
 
     ``data``: the name of a data set; what :func:`dataset` gives, whose splits are all used; or data of your own, a
     ``torch.utils.data.Dataset`` for each of ``train``, ``val`` and ``test``, which gives (input, class, attribute):

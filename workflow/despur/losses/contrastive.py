@@ -7,7 +7,8 @@ def supervised_contrastive(positive: Tensor, negative: Tensor, temperature: floa
     """Eq. 17 of Zhang et al. 2022, one value an anchor, (B,):
     -1/M sum_m log(exp(s_m/t) / (sum_m exp(s_m/t) + sum_n exp(s_n/t))).
 
-    ``positive`` (B,M), ``negative`` (B,N): cosine similarities s of B anchors with their positives and negatives.
+    ``positive`` (B,M), ``negative`` (B,N): cosine similarities s of B anchors with their positives and negatives; t:
+    ``temperature``.
 
     >>> import torch
     >>> from despur.losses import supervised_contrastive

@@ -13,8 +13,8 @@ def one_positive_contrast(
     """Eq. 6 of Zhang & Re 2022, one value an anchor, (B,): the denominator for a positive holds no other positive.
 
     -1/P sum_p log(exp(s_p/t) / (exp(s_p/t) + sum_m exp(s_m/t))) over the positives p with ``is_positive`` and the
-    negatives m with ``is_negative``. ``positive`` (B,P), ``negative`` (B,M): cosine similarities with the anchors. Each
-    anchor needs a positive. The loss of an anchor without negatives is 0.
+    negatives m with ``is_negative``. ``positive`` (B,P), ``negative`` (B,M): cosine similarities with the anchors; t:
+    ``temperature``. Each anchor needs a positive. The loss of an anchor without negatives is 0.
 
     >>> import torch
     >>> from despur.losses import one_positive_contrast

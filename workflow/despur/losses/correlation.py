@@ -7,8 +7,8 @@ from despur.losses.infonce import precise
 
 
 def cross_correlation(first: Tensor, second: Tensor) -> Tensor:
-    """Correlations (D,D) over the batch between the dimensions of two views' embeddings, (N,D) and (N,D) (Zbontar et
-    al. 2021, Eq. 2).
+    """Correlations (D,D) over the batch between the dimensions of two views' embeddings, ``first`` (N,D) and
+    ``second`` (N,D) (Zbontar et al. 2021, Eq. 2).
 
     >>> import torch
     >>> from despur.losses import cross_correlation
@@ -25,8 +25,8 @@ def cross_correlation(first: Tensor, second: Tensor) -> Tensor:
 
 
 def redundancy(first: Tensor, second: Tensor, weight: float) -> Tensor:
-    """Eq. 1: squared distance of the cross-correlation to the identity, a scalar. ``weight``: lambda, of the
-    off-diagonal terms.
+    """Eq. 1 of Zbontar et al. 2021: squared distance of the :func:`cross_correlation` of ``first`` and ``second`` to
+    the identity, a scalar. ``weight``: lambda, of the off-diagonal terms.
 
     >>> import torch
     >>> from despur.losses import redundancy

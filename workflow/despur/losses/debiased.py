@@ -8,9 +8,9 @@ from torch.nn.functional import softplus
 
 
 def debiased_contrast(positive: Tensor, negative: Tensor, class_prior: float, temperature: float) -> Tensor:
-    """Eq. 7 and 8 with M = 1, one value an anchor, (...,B).
+    """Eq. 7 and 8 of Chuang et al. 2020 with M = 1, one value an anchor, (...,B).
 
-    ``positive`` (...,B), ``negative`` (B,K): similarities over temperature; -inf marks what is no negative.
+    ``positive`` (...,B), ``negative`` (B,K): similarities over ``temperature``; -inf marks what is no negative.
     ``class_prior``: tau+, the share of negatives that are of the anchor's class; with 0 this is InfoNCE. The corrected
     sum over negatives is at least N exp(-1 / temperature), N the number of negatives.
 

@@ -24,7 +24,8 @@ def mean_rbf_kernel(z: Tensor, count: int) -> Tensor:
 def mmd(z: Tensor, domain: Tensor, domains: int, kernels: int) -> Tensor:
     """Squared MMD, mean over the pairs of domains with at least two samples each; 0 without such a pair. A scalar.
 
-    ``z`` (B,D), ``domain`` (B,) below ``domains``. The unbiased estimate (Gretton et al. 2012, Eq. 3): its expectation
+    ``z`` (B,D), ``domain`` (B,) below ``domains``. ``kernels``: how many RBF kernels are averaged, with bandwidths at
+    powers of two around the median distance. The unbiased estimate (Gretton et al. 2012, Eq. 3): its expectation
     is zero for equal distributions, so it can be negative.
 
     >>> import torch

@@ -60,10 +60,10 @@ def fair_contrast(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """L_scl - L_fcl of Eq. 3; and, for diagnostics, the sums over positives of L_scl and of L_fcl: three scalars.
 
-    ``unit``: (N,D) unit vectors; ``y``, ``a``: classes and attributes (N,). ``parts``: both losses, or scl (L_scl
-    alone), or fcl (-L_fcl alone). ``within``: L_fcl contrasts over the batch (the paper) or within each class (released
-    code; with ``mean``, averaged over classes). ``plus``: 0 (the paper) or 1 (released code) is added to |P|. ``mean``:
-    over samples, as the released code has it; Eq. 2 is the sum.
+    ``unit``: (N,D) unit vectors, whose products are divided by ``temperature``; ``y``, ``a``: classes and attributes
+    (N,). ``parts``: both losses, or scl (L_scl alone), or fcl (-L_fcl alone). ``within``: L_fcl contrasts over the
+    batch (the paper) or within each class (released code; with ``mean``, averaged over classes). ``plus``: 0 (the
+    paper) or 1 (released code) is added to |P|. ``mean``: over samples, as the released code has it; Eq. 2 is the sum.
 
     >>> import torch
     >>> from despur.losses import fair_contrast

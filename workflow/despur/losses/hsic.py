@@ -9,8 +9,8 @@ from despur.losses.infonce import precise
 
 
 def inverse_multiquadric(x: Tensor, y: Tensor, width: float) -> Tensor:
-    """Kernel c / sqrt(c^2 + |x - y|^2) of embeddings (B,D) and (K,D), normalized to length 1: (B,K). ``width``: c (Li
-    et al. 2021).
+    """Kernel c / sqrt(c^2 + |x - y|^2) of embeddings ``x`` (B,D) and ``y`` (K,D), normalized to length 1: (B,K).
+    ``width``: c (Li et al. 2021).
 
     >>> import torch
     >>> from despur.losses import inverse_multiquadric
@@ -30,7 +30,7 @@ def hsic(k: Tensor, l: Tensor) -> Tensor:  # noqa: E741 (as in the paper)
 
 
 def dependence_on_identity(k: Tensor) -> Tensor:
-    """HSIC(Z, Y) with Y the identity of the sample, without its constant factor (Eq. 5 of Li et al.): a scalar.
+    """HSIC(Z, Y) with Y the identity of the sample, without its constant factor (Eq. 5 of Li et al. 2021): a scalar.
 
     The mean of the kernel ``k`` (2N,2N) over the two views of a sample, minus its mean over all pairs. Rows i and N + i
     are the views of sample i.

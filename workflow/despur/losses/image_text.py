@@ -9,7 +9,8 @@ def image_text_contrast(images: Tensor, texts: Tensor, temperature: float) -> Te
     """Mean of two cross-entropies, a scalar: to find the text of each image, and the image of each text, in the batch
     (Radford et al. 2021, Fig. 3).
 
-    ``images``, ``texts``: unit vectors (B,D); row i of both is a pair. Equal texts count as different ones.
+    ``images``, ``texts``: unit vectors (B,D); row i of both is a pair. Their products are divided by
+    ``temperature``. Equal texts count as different ones.
 
     >>> import torch
     >>> from despur.losses import image_text_contrast

@@ -65,8 +65,10 @@ def info_nce(similarity: Tensor, positive: Tensor, allowed: Tensor, temperature:
 
 
 def two_view_contrast(z: Tensor, allowed: Tensor, temperature: float | Tensor) -> Tensor:
-    """InfoNCE of embeddings (2N,D), a scalar: each view is an anchor, and its positive is the other view of its
+    """InfoNCE of embeddings ``z`` (2N,D), a scalar: each view is an anchor, and its positive is the other view of its
     sample. Eq. 1 of Chen et al. 2020 with candidates from "both_views", Eq. 2 of Lewis et al. 2023 from "other_view".
+
+    ``allowed``: what :func:`candidates` gives. ``temperature``: one number or (2N,2N).
 
     >>> import torch
     >>> from despur.losses import candidates, two_view_contrast

@@ -6,8 +6,8 @@ from despur.losses.infonce import similarities
 
 
 def distance_polarization(z: Tensor, low: float, high: float) -> Tensor:
-    """Mean over pairs of embeddings (B,D) of |min((d - low) (d - high), 0)|, a scalar. It pushes the distances d = (1 -
-    cosine) / 2, which lie in [0, 1], out of the margin between ``low`` and ``high`` (Chen et al. 2021).
+    """Mean over pairs of embeddings ``z`` (B,D) of |min((d - low) (d - high), 0)|, a scalar. It pushes the distances d
+    = (1 - cosine) / 2, which lie in [0, 1], out of the margin between ``low`` and ``high`` (Chen et al. 2021).
 
     >>> import torch
     >>> from despur.losses import distance_polarization

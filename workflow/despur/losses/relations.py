@@ -17,7 +17,8 @@ def cross_entropies(label: Tensor, scores: Tensor) -> Tensor:
 
 
 def divergence(first: Tensor, second: Tensor) -> Tensor:
-    """KL(softmax(first) || softmax(second)) of scores (B,K) and (B,K), mean over rows: a scalar (Mitrovic et al. 2021).
+    """KL(softmax(first) || softmax(second)) of scores ``first`` (B,K) and ``second`` (B,K), mean over rows: a scalar
+    (Mitrovic et al. 2021).
 
     >>> import torch
     >>> from despur.losses import divergence

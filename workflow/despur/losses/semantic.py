@@ -6,7 +6,8 @@ from torch import Tensor
 
 
 def backdoor(losses: Tensor) -> Tensor:
-    """L_msr (Eq. 4 and 6), mean over anchors: -log of the mean over n weightings of P_t = exp(-loss) (Eq. 3). A scalar.
+    """L_msr (Eq. 4 and 6 of Qiang et al. 2022), mean over anchors: -log of the mean over n weightings of P_t =
+    exp(-loss) (Eq. 3). A scalar.
 
     ``losses``: (n,B). A method's loss counts as the -log of a probability, even if it is none (BYOL's).
 
@@ -19,8 +20,9 @@ def backdoor(losses: Tensor) -> Tensor:
 
 
 def uniformity(weights: Tensor, t: float) -> Tensor:
-    """L_uni (Eq. 9) of weight vectors A_s (B,n,c), mean over images: a scalar. As printed, each vector is paired with
-    all n, also with itself.
+    """L_uni (Eq. 9 of Qiang et al. 2022) of the vectors A_s in ``weights`` (B,n,c), mean over images: a scalar. ``t``:
+    of the Gaussian potential exp(-t d^2), d the distance of unit vectors. As printed, each vector is paired with all n,
+    also with itself.
 
     >>> import torch
     >>> from despur.losses import uniformity

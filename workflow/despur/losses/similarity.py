@@ -21,8 +21,10 @@ def smallest_side(window: int, scales: int) -> int:
 
 
 def structural_distance(left: Tensor, right: Tensor, window: int, scales: int) -> Tensor:
-    """1 - MS-SSIM of pairs of images (B,C,H,W) in [-1,1], mean over channels: (B,), from 0 (equal) to 1 (Wang et al.
-    2003).
+    """1 - MS-SSIM of pairs of images, mean over channels: (B,), from 0 (equal) to 1 (Wang et al. 2003).
+
+    ``left``, ``right``: (B,C,H,W) in [-1,1]. ``window``: the side of the Gaussian windows in pixels. ``scales``: how
+    many resolutions, each half of the one before, at most 5.
 
     >>> import torch
     >>> from despur.losses import structural_distance

@@ -7,8 +7,8 @@ from despur.losses.infonce import precise
 
 
 def whiten(z: Tensor, epsilon: float) -> Tensor:
-    """Embeddings (B,D) with mean 0 and identity covariance, by the inverse Cholesky factor of their covariance (Ermolov
-    et al. 2021, Sec. 3).
+    """The embeddings ``z`` (B,D), transformed so that they have mean 0 and identity covariance: by the inverse Cholesky
+    factor of their covariance (Ermolov et al. 2021, Sec. 3).
 
     ``epsilon``: share of the identity that is mixed into the covariance. Raises torch.linalg.LinAlgError if it is
     singular, as it is for B <= D.

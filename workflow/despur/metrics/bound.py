@@ -46,8 +46,8 @@ def alignment_term(head: Array, z: Array, a: Array) -> float:
 
 
 def concentration_term(sizes: Array, classes: int) -> float:
-    """max_g C2 sqrt(8 log(|G_y| / delta) / n_g) of one class. ``sizes`` (G,): training samples of its groups (Zhang et
-    al. 2022, Theorem 3.1).
+    """max_g C2 sqrt(8 log(|G_y| / delta) / n_g) of one class. ``sizes`` (G,): training samples of its groups.
+    ``classes``: how many there are, which gives C2 (Zhang et al. 2022, Theorem 3.1).
 
     >>> import numpy as np
     >>> from despur.metrics import concentration_term

@@ -12,8 +12,8 @@ from despur.storage.store import Array, Dataset
 
 def macro_f1(predicted: Array, y: Array, classes: int, weights: Array | None = None) -> Array:
     """Mean over classes of the harmonic mean of precision and recall, as scikit-learn's f1_score with average="macro",
-    a share, (...); without classes that neither occur nor are predicted. ``predicted``, ``y`` (N,); ``weights``
-    (...,N): how often each sample counts, by default once.
+    a share, (...); without classes that neither occur nor are predicted. ``predicted``, ``y`` (N,) below
+    ``classes``; ``weights`` (...,N): how often each sample counts, by default once.
 
     >>> import numpy as np
     >>> from despur.metrics import macro_f1

@@ -37,7 +37,8 @@ def spread(rates: Array) -> Array:
 
 
 def tpr_gap(predicted: Array, y: Array, a: Array, weights: Array | None = None) -> Array:
-    """GAP: root mean square of the :func:`tpr_gaps` (Eq. 4), (...); NaN where no class has one.
+    """GAP: root mean square of the :func:`tpr_gaps` (Eq. 4 of Shen et al. 2021), (...); NaN where no class has one.
+    Arguments as in :func:`tpr_gaps`.
 
     >>> import numpy as np
     >>> from despur.metrics import tpr_gap
@@ -62,7 +63,8 @@ def demographic_parity_difference(predicted: Array, a: Array, classes: int, weig
     """The largest difference between attribute values in how often a class is predicted, (...): of all classes, the
     largest. NaN for one attribute value. As fairlearn defines it.
 
-    ``predicted``, ``a`` (N,); ``weights`` (...,N): how often each sample counts, by default once.
+    ``predicted`` (N,) below ``classes``; ``a`` (N,); ``weights`` (...,N): how often each sample counts, by default
+    once.
 
     >>> import numpy as np
     >>> from despur.metrics import demographic_parity_difference
@@ -86,6 +88,7 @@ def equalized_odds_difference(
 ) -> Array:
     """The largest :func:`demographic_parity_difference` within a class, (...). Of two classes, the larger one of the
     differences in true and in false positive rate. ``y`` (N,). Of Hardt et al. 2016, as fairlearn defines it.
+    Other arguments as in :func:`demographic_parity_difference`.
 
     >>> import numpy as np
     >>> from despur.metrics import equalized_odds_difference
@@ -125,7 +128,8 @@ def leakage(
 def nonlinear_leakage(
     train: Array, train_a: Array, test: Array, test_a: Array, weights: Array | None = None, landmarks: int = 300
 ) -> Array:
-    """As :func:`leakage`, for a non-linear attacker, which the paper names as its limit: an SVM with an RBF kernel.
+    """As :func:`leakage`, for a non-linear attacker, which Shen et al. 2021 name as its limit: an SVM with an RBF
+    kernel. Other arguments as in :func:`leakage`.
 
     The width of the kernel is scikit-learn's ``gamma="scale"``. The kernel is approximated with ``landmarks`` training
     samples (Nystroem), since each run needs a fit. A linear kernel, scaled by gamma, is added, so that the attacker is
@@ -149,8 +153,8 @@ def tradeoff(accuracy: Array, gap: Array, leakage_representations: Array, leakag
     """Trade-off of the models that are compared on a data set, (M,...); 1 for a model that is the best in everything
     (Shen et al. 2021, Sec. 4).
 
-    Weighted mean of accuracy (1/2), 1 - GAP (1/4) and 1 - both leakages (1/8 each), each divided by the largest value
-    of the M models. All arguments are shares, (M,...).
+    Weighted mean of ``accuracy`` (1/2), 1 - ``gap`` (1/4), 1 - ``leakage_representations`` and 1 - ``leakage_logits``
+    (1/8 each), each divided by the largest value of the M models. All arguments are shares, (M,...).
 
     >>> import numpy as np
     >>> from despur.metrics import tradeoff

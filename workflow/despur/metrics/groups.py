@@ -24,7 +24,8 @@ def one_hot(values: Array, count: int) -> csr_array:
 
 def group_accuracies(correct: Array, groups: Array, weights: Array | None = None) -> Array:
     """Accuracy of each group, a share, (...,G); NaN for a group without samples. ``correct`` bool (N,); ``groups`` bool
-    (N,G), which may overlap. Raises ValueError for other shapes.
+    (N,G), which may overlap; ``weights`` (...,N): how often each sample counts, by default once. Raises ValueError for
+    other shapes.
 
     >>> import numpy as np
     >>> from despur.metrics import group_accuracies
@@ -55,8 +56,9 @@ def worst_group_accuracy(correct: Array, groups: Array, weights: Array | None = 
 
 
 def weighted_average(correct: Array, groups: Array, train_sizes: Array, weights: Array | None = None) -> Array:
-    """Mean accuracy of disjoint groups, weighted by their numbers of training samples (G,), (...). Groups without
-    samples are left out. So Sagawa et al. 2020 average on Waterbirds.
+    """Mean accuracy of disjoint groups, weighted by ``train_sizes`` (G,), their numbers of training samples, (...).
+    Groups without samples are left out. Other arguments as in :func:`group_accuracies`. So Sagawa et al. 2020 average
+    on Waterbirds.
 
     >>> import numpy as np
     >>> from despur.metrics import weighted_average

@@ -42,7 +42,7 @@ def product_bound(weights: Mapping[str, Array]) -> float:
 
 def sampled_bound(weights: Mapping[str, Array], embeddings: Array) -> float:
     """Lower bound: the largest spectral norm of the Jacobian at any of ``embeddings`` (N,D) (Zhang & Re 2022, Sec.
-    5.3).
+    5.3). ``weights`` as in :func:`product_bound`.
 
     >>> import numpy as np
     >>> from despur.metrics import sampled_bound

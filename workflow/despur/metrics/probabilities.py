@@ -16,8 +16,8 @@ MANY = 10  # of more classes, the areas under curves have no values on bootstrap
 
 
 def brier_score(probabilities: Array, y: Array, weights: Array | None = None) -> Array:
-    """Mean squared distance of the probabilities (N,C) and the one-hot classes (Brier 1950), (...), from 0 to 2; of two
-    classes half of it, as in scikit-learn.
+    """Mean squared distance of the ``probabilities`` (N,C) and the one-hot classes (Brier 1950), (...), from 0 to 2; of
+    two classes half of it, as in scikit-learn.
 
     ``y`` (N,); ``weights`` (...,N): how often each sample counts, by default once.
 

@@ -23,8 +23,8 @@ def standardize(z: Array, rows: Array) -> Array:
 
 
 def probe(z: Array, labels: Array, strength: float = STRENGTH) -> LogisticRegression:
-    """Logistic regression with an L2 penalty: labels (N,) from representations (N,D). ``strength``: C (Lewis et al.
-    2023, Sec. 3).
+    """Logistic regression with an L2 penalty: ``labels`` (N,) from representations ``z`` (N,D). ``strength``: C (Lewis
+    et al. 2023, Sec. 3).
 
     >>> import numpy as np
     >>> from despur.metrics import probe

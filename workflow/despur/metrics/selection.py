@@ -25,8 +25,8 @@ def near_best_accuracy(accuracy: Array, gap: Array, margin: float) -> int:
 
 
 def distance_to_optimum(accuracy: Array, fairness: Array, best: tuple[float, float] | None = None) -> Array:
-    """DTO (Han et al. 2022, fairlib), (M,): Euclidean distance of (accuracy, fairness) to the ``best`` values, as
-    shares of them.
+    """DTO (Han et al. 2022, fairlib), (M,): Euclidean distance of (``accuracy``, ``fairness``), (M,) each, to the
+    ``best`` values, as shares of them.
 
     ``best``: by default the largest accuracy and the largest fairness, perhaps of two settings. Fairness is 1 - GAP.
 
@@ -41,6 +41,7 @@ def distance_to_optimum(accuracy: Array, fairness: Array, best: tuple[float, flo
 
 def on_pareto_front(accuracy: Array, harm: Array) -> Array:
     """Whether no other setting is both more accurate and less harmful (Shen et al. 2021, footnote 3), bool (M,).
+    ``accuracy``, ``harm``: (M,).
 
     >>> import numpy as np
     >>> from despur.metrics import on_pareto_front

@@ -46,9 +46,10 @@ class ContrastiveSampler:
 
     Positives: same class, another prediction. Negatives: another class, same prediction. As in the released code, an
     empty pool is replaced: of negatives by all other classes, of positives by the whole class. ``y``, ``predicted``:
-    (N,). ``anchors_from``: "correct" predictions or "all" samples. ``negatives_by`` "class" or "prediction" drops the
-    other condition (App. A.3); ``positives_by`` "class" drops that on predictions (SupCon*). ``shrink``: the numbers of
-    positives and negatives are at most the size of the smallest pool. Raises SettingError if there is no anchor.
+    (N,). ``num_positives``, ``num_negatives``: of an anchor. ``anchors_from``: "correct" predictions or "all" samples.
+    ``negatives_by`` "class" or "prediction" drops the other condition (App. A.3); ``positives_by`` "class" drops that
+    on predictions (SupCon*). ``shrink``: the numbers of positives and negatives are at most the size of the smallest
+    pool. Raises SettingError if there is no anchor.
 
     >>> import numpy as np
     >>> from despur.samplers import ContrastiveSampler

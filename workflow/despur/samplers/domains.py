@@ -18,8 +18,8 @@ def domains(y: Array, inferred: Array, reading: str = "attribute") -> Array:
 
 
 def balanced(rng: np.random.Generator, group: Array, batch_size: int) -> Iterator[Array]:
-    """Mini-batches of an epoch of N samples, drawn with replacement; each group has the same probability. ``group``:
-    (N,).
+    """Mini-batches of ``batch_size`` rows, of an epoch of N samples, drawn with replacement; each group has the same
+    probability. ``group``: (N,).
 
     >>> import numpy as np
     >>> from despur.samplers import balanced
@@ -33,8 +33,8 @@ def balanced(rng: np.random.Generator, group: Array, batch_size: int) -> Iterato
 
 
 def draw_batches(rng: np.random.Generator, chances: Array, batch_size: int) -> Iterator[Array]:
-    """Mini-batches of almost equal size of an epoch of N samples, drawn with replacement with ``chances`` (N,), whose
-    sum is 1.
+    """Mini-batches of almost equal size, at most ``batch_size``, of an epoch of N samples, drawn with replacement with
+    ``chances`` (N,), whose sum is 1.
 
     >>> import numpy as np
     >>> from despur.samplers import draw_batches

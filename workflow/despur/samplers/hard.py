@@ -14,8 +14,8 @@ from despur.storage.store import Array
 
 @dataclass
 class AnchorBatch:
-    """Rows of B anchors (B,), their positives (B,P) and negatives (B,M); ``is_positive`` (B,P) and ``is_negative``
-    (B,M) say which count (Zhang & Re 2022, Sec. 4.2)."""
+    """Rows of B ``anchors`` (B,), their ``positives`` (B,P) and ``negatives`` (B,M); ``is_positive`` (B,P) and
+    ``is_negative`` (B,M) say which count (Zhang & Re 2022, Sec. 4.2)."""
 
     anchors: Array
     positives: Array
@@ -37,8 +37,8 @@ def draw_padded(rng: np.random.Generator, pool: Array, count: int) -> tuple[Arra
 
 
 class HardSampler:
-    """Anchors, positives and negatives. ``y``, ``predicted``: classes and predictions of stage 1, (N,) (Zhang & Re
-    2022, Sec. 4.2).
+    """Anchors, positives and negatives. ``y``, ``predicted``: classes and predictions of stage 1, (N,);
+    ``num_positives``, ``num_negatives``: of an anchor (Zhang & Re 2022, Sec. 4.2).
 
     With ``sampling`` "random" instead of "hard", anchors are drawn from all samples, positives from all others of their
     class, and negatives from all of other classes; the number of anchors an epoch is the same.

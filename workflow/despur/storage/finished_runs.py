@@ -19,7 +19,7 @@ FIRST, LAST = ["dataset", "method"], ["seed", "split", "selection", "metric", "g
 
 
 def load_metrics(*patterns: str | Path) -> "pd.DataFrame":
-    """All metrics of the runs whose folders (or files in them) these patterns match, a row for each.
+    """All metrics of the runs whose folders (or files in them) these ``patterns`` match, a row for each.
 
     Columns: ``dataset``, ``method``, a column for each setting that a sweep varies (empty for runs that do not vary
     it), ``seed``, ``split``, ``selection`` (best, last), ``metric``, ``group`` (empty: of all samples), ``value``,
