@@ -7,6 +7,7 @@ from typing import Any
 
 from catalog.claims import judge
 from catalog.docstrings import walk_docstrings
+from catalog.downloads import describe_downloads
 from catalog.equations import describe_equation
 from catalog.losses import describe_losses
 from catalog.markdown import code, contents, escape, find_places, link_file, page, table
@@ -55,6 +56,8 @@ def build_page(kind: str, name: str) -> str:
             describe_published(name),
             describe_claims(name),
         ]
+    if kind == "encoders":
+        parts.append(describe_downloads(kind, name))
     if kind == "inference":
         parts.append(f"## What it reads\n\n{describe_evidence(name)}")
     return page(name, *parts, f"[All {TITLES[kind].lower()}](index.md)")

@@ -1,19 +1,16 @@
 """The catalog of data sets, from their files. Bundled data sets are built, to count their samples."""
 
 from functools import cache
-from urllib.parse import urlsplit
 
 from catalog.components import format_settings
+from catalog.downloads import describe_downloads
 from catalog.markdown import code, contents, escape, link_file, page, table
 from despur.cli.check import find_statement
-from despur.cli.fetch import list_downloads
 from despur.library.split_dataset import dataset
 from despur.orchestration.experiments import list_papers, load_experiments
 from despur.specs.declarations import find_component, list_components, read_declarations, read_docstring, summarize
-from despur.specs.paths import data_root
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
-from despur.storage.addresses import describe_address
 from despur.storage.raw_files import is_downloaded
 
 INTRODUCTION = "After this page you know every data set: its files, sizes, license, and who can have it."
@@ -71,7 +68,7 @@ def build_page(name: str) -> str:
         table(["question", "answer"], facts),
         show_in_python(name),
         f"## Raw files\n\n{describe_files(name)}",
-        describe_downloads(name),
+        describe_downloads("datasets", name),
         f"## Sizes\n\n{describe_sizes(name)}" if name in COUNTED else "",
         f"## Settings\n\n{format_settings(read_declarations('datasets', name)['SETTINGS'])}",
         describe_published(name),
@@ -107,29 +104,6 @@ def describe_files(name: str) -> str:
     lines += [(pattern, key) for key, patterns in stated.get("RAW_WITH", {}).items() for pattern in patterns]
     rows = [[" or ".join(code(each.strip()) for each in pattern.split("|")), code(key)] for pattern, key in lines]
     return table(["file under `DESPUR_DATA_ROOT`", "only with"], rows) if rows else "None: it is bundled."
-
-
-def describe_downloads(name: str) -> str:
-    """What ``despur fetch`` downloads, and what is done by hand."""
-    by_hand = read_declarations("datasets", name).get("BY_HAND", "")
-    rows = [
-        [
-            escape(each.local_name),
-            "<br>".join(map(show_address, each.addresses)),
-            f"{each.size / 1e6:,.1f} MB" if each.size else "not published",
-            code(each.checksum) or "not published",
-            escape(each.read_in),
-        ]
-        for each in list_downloads("datasets", name)
-    ]
-    titles = ["file", "addresses, tried in turn", "size", "checksum", "read in"]
-    parts = [f"By hand: {escape(by_hand)}." if by_hand else "", table(titles, rows) if rows else ""]
-    return "\n\n".join(["## Download", *filter(None, parts)]) if any(parts) else ""
-
-
-def show_address(address: str) -> str:
-    """A link to an address of a download, and when it was last tried on this machine, as ``despur fetch`` says it."""
-    return f"[{urlsplit(address).hostname}]({address}): {escape(describe_address(address, data_root()))}"
 
 
 def describe_sizes(name: str) -> str:

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from project import SOURCE, Project
 
-from catalog import api, components, datasets, elsewhere, gallery, markdown, reference, tutorial, verdicts
+from catalog import api, components, elsewhere, gallery, markdown, reference, tutorial, verdicts
+from catalog.downloads import describe_downloads
 from catalog.losses import describe_losses
 from catalog.pages import FENCE, LINK, Site
 from despur.__main__ import COMMANDS
@@ -109,10 +110,17 @@ def test_all_addresses_of_a_download_are_shown_with_their_last_try(tmp_path, mon
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path))
     (file,) = list_downloads("datasets", "cifar10")
     note_address(tmp_path, file.url, "there, 1.0 MB")
-    shown = datasets.describe_downloads("cifar10")
+    shown = describe_downloads("datasets", "cifar10")
     assert re.search(rf"\]\({re.escape(file.url)}\): tried \d{{4}}-\d\d-\d\d: there, 1\.0 MB<br>", shown)
     assert len(file.mirrors) == 1 and f"]({file.mirrors[0]}): never tried |" in shown
-    assert "never tried; users report the server down" in datasets.describe_downloads("fmow")
+    assert "only with" not in shown and "| license |" not in shown
+    assert "never tried; users report the server down" in describe_downloads("datasets", "fmow")
+
+
+def test_an_encoder_shows_its_downloads_and_the_settings_that_need_them(site):
+    shown = site.texts["encoders/language_model.md"]
+    assert "## Download" in shown and "| roberta-large/vocab.json | `model=*-large*` | [huggingface.co](" in shown
+    assert "## Download" not in site.texts["encoders/lenet.md"]
 
 
 def test_the_page_of_a_method_says_what_it_reads():
