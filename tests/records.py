@@ -10,7 +10,7 @@ from despur.evidence.ledger import files as ledger
 from despur.evidence.ledger import record_checks
 from despur.evidence.ledger.cards import make_card
 from despur.evidence.ledger.coding import encode
-from despur.metrics.predictions import OWN, Prediction
+from despur.metrics.predictions import ACCURACY, Prediction
 from despur.metrics.resampling import plan_checksum
 from despur.specs.resolution import resolve
 from despur.storage.store import Dataset
@@ -33,7 +33,7 @@ def add(folder, seed=0, method="erm", dataset=None, **changes):
     """Write the record of a made-up run, and its card."""
     dataset, rng = dataset or labels(), np.random.default_rng(seed)
     guessed = [
-        Prediction(split, OWN, "", rng.integers(0, 3, len(dataset.rows(split))).astype(np.uint8))
+        Prediction(split, ACCURACY, "", rng.integers(0, 3, len(dataset.rows(split))).astype(np.uint8))
         for split in dataset.test_splits
     ]
     data, point = (

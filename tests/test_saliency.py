@@ -174,7 +174,7 @@ def test_every_run_shows_the_same_few_test_images_of_each_group(finished):
 
 
 def test_a_group_is_measured_on_a_limited_random_part_of_it(monkeypatch):
-    monkeypatch.setattr(saliency, "MEASURED", 3)
+    monkeypatch.setattr(saliency, "MEASURED_IMAGES", 3)
     dataset = tiny_dataset(held_out=200)
     drawn = saliency.draw_images(dataset, "colored_digits")
     assert [len(rows) for rows in drawn] == [3] * 25

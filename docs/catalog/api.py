@@ -27,7 +27,7 @@ def build_pages() -> dict[str, str]:
     """The pages, by name: one for each package, and ``index``."""
     pages = {name: build_page(name, folder) for name, folder in TITLES.items()}
     rows = [
-        [f"[{name}]({name}.md)", ", ".join(code(each) for each in sorted(list_names(folder)))]
+        [f"[{name}]({name}.md)", ", ".join(code(public) for public in sorted(list_names(folder)))]
         for name, folder in TITLES.items()
     ]
     shown = table(["package", "names"], rows)
@@ -45,11 +45,11 @@ def build_page(package: str, folder: Path) -> str:
     return page(package, *parts, "[All packages](index.md)")
 
 
-def describe_name(package: str, name: str, module: str, own: str) -> str:
+def describe_name(package: str, name: str, module: str, name_in_module: str) -> str:
     """How a name is imported and called, its docstring and its example; its file, which names the source."""
     file = PACKAGE / f"{module.removeprefix('despur.').replace('.', '/')}.py"
     tree = ast.parse(file.read_text())
-    node = next(node for node in tree.body if getattr(node, "name", "") == own)
+    node = next(node for node in tree.body if getattr(node, "name", "") == name_in_module)
     assert isinstance(node, ast.FunctionDef | ast.ClassDef)
     text = ast.get_docstring(node) or ""
     words, example = EXAMPLE.sub("", text).strip(), EXAMPLE.search(text)
@@ -65,22 +65,23 @@ def write_signature(node: ast.FunctionDef | ast.ClassDef) -> str:
     if isinstance(node, ast.FunctionDef):
         assert node.returns
         return f"({break_line(ast.unparse(node.args))}) -> {ast.unparse(node.returns)}"
-    for each in node.body:
-        if isinstance(each, ast.FunctionDef) and each.name == "__init__":
-            return f"({break_line(ast.unparse(each.args).removeprefix('self, '))})"
-    return f"({break_line(', '.join(ast.unparse(each) for each in node.body if isinstance(each, ast.AnnAssign)))})"
+    for member in node.body:
+        if isinstance(member, ast.FunctionDef) and member.name == "__init__":
+            return f"({break_line(ast.unparse(member.args).removeprefix('self, '))})"
+    fields = (ast.unparse(member) for member in node.body if isinstance(member, ast.AnnAssign))
+    return f"({break_line(', '.join(fields))})"
 
 
 def break_line(arguments: str) -> str:
     """Arguments on one line, or on a line each where they are too long for one."""
     if len(arguments) <= LINE:
         return arguments
-    return "".join(f"\n    {each}," for each in ARGUMENT.split(arguments)) + "\n"
+    return "".join(f"\n    {argument}," for argument in ARGUMENT.split(arguments)) + "\n"
 
 
 def describe_methods(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
     """The public methods of a class, each with its docstring; nothing of a function."""
-    for each in node.body if isinstance(node, ast.ClassDef) else ():
-        if isinstance(each, ast.FunctionDef) and not each.name.startswith("_"):
-            arguments = "" if each.decorator_list else f"({', '.join(given.arg for given in each.args.args[1:])})"
-            yield f"{code(f'.{each.name}{arguments}')}: {escape(ast.get_docstring(each) or '')}"
+    for member in node.body if isinstance(node, ast.ClassDef) else ():
+        if isinstance(member, ast.FunctionDef) and not member.name.startswith("_"):
+            arguments = "" if member.decorator_list else f"({', '.join(given.arg for given in member.args.args[1:])})"
+            yield f"{code(f'.{member.name}{arguments}')}: {escape(ast.get_docstring(member) or '')}"

@@ -48,31 +48,31 @@ def judge(paper: str) -> list[tuple[Claim, dict[str, list[str]]]]:
 
 def judge_claim(claim: Claim, printed: PrintedNumbers) -> dict[str, list[str]]:
     """Data sets by outcome and note: ``not printed: Fig. 3 is a plot``."""
-    found: dict[str, list[str]] = {}
+    datasets_by_outcome: dict[str, list[str]] = {}
     for datasets in claim.rows:
         outcome, note = ClaimVerdict.NOT_EXECUTED, claim.not_executed
         if not claim.not_executed:
             outcome, note = judge_on_printed(claim, datasets, printed).values()
-        found.setdefault(f"{outcome}: {note}" if note else outcome, []).append(" and ".join(datasets))
-    return found
+        datasets_by_outcome.setdefault(f"{outcome}: {note}" if note else outcome, []).append(" and ".join(datasets))
+    return datasets_by_outcome
 
 
 def count(paper: str) -> list[str]:
     """How many claims a paper has, on all data sets, and how many of each outcome."""
-    found = Counter(
+    counts = Counter(
         next(outcome for outcome in OUTCOMES if said.startswith(outcome))
         for claim, outcomes in judge(paper)
         if not claim.ours
         for said, datasets in outcomes.items()
         for _ in datasets
     )
-    return [str(number) for number in (found.total(), *(found[outcome] for outcome in OUTCOMES))]
+    return [str(number) for number in (counts.total(), *(counts[outcome] for outcome in OUTCOMES))]
 
 
 def build_page(paper: str) -> str:
     """The slips of a paper, then a row for each claim, then the comparisons that it does not state."""
     file, every = find_paper(paper) / "claims.yaml", judge(paper)
-    claims, ours = ([each for each in every if each[0].ours == own] for own in (False, True))
+    claims, ours = ([judged for judged in every if judged[0].ours == is_ours] for is_ours in (False, True))
     parts = [
         escape(load_experiments(paper)["title"]),
         f"File: {link_file(file)}; format and rule of margins: {link_file(FORMAT)}. "
@@ -118,10 +118,12 @@ def describe_contrasts(claim: Claim) -> str:
     """Contrasts as they are written, the margin, and the paper's words behind it."""
     if claim.not_executed:
         return ""
-    stated = claim.contrasts if isinstance(claim.contrasts, list) else [claim.contrasts]
-    lines = [code(yaml.safe_dump(one, default_flow_style=True, sort_keys=False, width=10**6).strip()) for one in stated]
+    contrasts = claim.contrasts if isinstance(claim.contrasts, list) else [claim.contrasts]
+    lines = [
+        code(yaml.safe_dump(one, default_flow_style=True, sort_keys=False, width=10**6).strip()) for one in contrasts
+    ]
     needed = f"at least {claim.at_least} of: " if claim.at_least else ""
-    inherited = any("margin" not in one for one in stated)
+    inherited = any("margin" not in one for one in contrasts)
     margin = f"margin {claim.margin:.4g}: " if inherited else ""
     return f"{needed}{'<br>'.join(lines)}<br>{margin}{escape(claim.because)}"
 

@@ -67,7 +67,7 @@ def list_stated_places(kind: str, name: str) -> str:
     """Sections and equations that the docstrings of a file name; those of settings stand beside the settings."""
     tree = ast.parse(find_component(kind, name).read_text())
     places = ((where, find_places(text)) for where, text in walk_docstrings(tree, name))
-    rows = [[code(where), escape(", ".join(found))] for where, found in places if found]
+    rows = [[code(where), escape(", ".join(names))] for where, names in places if names]
     return f"## Sections and equations\n\n{table(['where in the file', 'of the paper'], rows)}" if rows else ""
 
 
@@ -99,10 +99,10 @@ def describe_inputs(name: str) -> str:
 
 def describe_evidence(inference: str) -> str:
     """Which true attributes an inference sees."""
-    found = read_declarations("inference", inference)
-    if found.get("READS_TRUE_GROUPS"):
+    declarations = read_declarations("inference", inference)
+    if declarations.get("READS_TRUE_GROUPS"):
         return "which reads the true attribute of training samples."
-    if found.get("READS_VALIDATION_GROUPS"):
+    if declarations.get("READS_VALIDATION_GROUPS"):
         return "which reads the true attribute of validation samples."
     return "which reads no true attribute."
 
@@ -116,27 +116,29 @@ def describe_papers(name: str) -> str:
 @cache
 def list_uses(name: str) -> tuple[tuple[str, str], ...]:
     """(paper, printed name) of all printed methods that are, or read, this method."""
-    found = (
+    uses = (
         (paper, printed)
         for paper in list_papers()
-        for printed, stated in list_printed_methods(paper)
-        if name in {base for each in list_stated(stated) for base in list_bases(each)}
+        for printed, by_dataset in list_printed_methods(paper)
+        if name in {base for specification in list_stated(by_dataset) for base in list_bases(specification)}
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(uses))
 
 
 def list_printed_methods(paper: str) -> list[tuple[str, Any]]:
     """(name, specifications) of all printed methods: those of the paper, and those that an artifact states itself."""
     experiments = load_experiments(paper)
-    stated = [experiments["methods"], *(artifact.get("methods", {}) for artifact in experiments["artifacts"].values())]
-    return [item for methods in stated if isinstance(methods, dict) for item in methods.items()]
+    mappings = [
+        experiments["methods"],
+        *(artifact.get("methods", {}) for artifact in experiments["artifacts"].values()),
+    ]
+    return [item for methods in mappings if isinstance(methods, dict) for item in methods.items()]
 
 
-def list_stated(stated: Any) -> list[str]:
+def list_stated(by_dataset: Any) -> list[str]:
     """All specifications of a printed method, on any data set."""
-    if isinstance(stated, dict):
-        return [each for dataset in stated for each in list_specifications(stated, dataset)]
-    return list_specifications(stated, "")
+    datasets = by_dataset if isinstance(by_dataset, dict) else [""]
+    return [specification for dataset in datasets for specification in list_specifications(by_dataset, dataset)]
 
 
 def list_bases(specification: str) -> set[str]:
@@ -149,9 +151,9 @@ def describe_published(name: str) -> str:
     """The settings that the files of data sets state for a method."""
     rows = []
     for dataset in list_components("datasets"):
-        stated = read_declarations("datasets", dataset).get("PAPER_HYPERPARAMETERS", {})
-        own = {role: values for role, values in stated.items() if role.rpartition("/")[2] == name}
-        for role, values in own.items():
+        for role, values in read_declarations("datasets", dataset).get("PAPER_HYPERPARAMETERS", {}).items():
+            if role.rpartition("/")[2] != name:
+                continue
             shown = " ".join(code(f"{key}={spell(value)}") for key, value in values.items())
             rows.append([f"[{dataset}](../datasets/{dataset}.md)", role.rpartition("/")[0] or "–", shown])
     return f"## Settings by data set\n\n{table(['data set', 'stage', 'settings'], rows)}" if rows else ""
@@ -159,10 +161,10 @@ def describe_published(name: str) -> str:
 
 def describe_claims(name: str) -> str:
     """The claims that name a method, and their verdicts."""
-    found = [
+    claims = [
         (paper, claim)
         for paper in list_papers()
         for claim, _ in judge(paper)
-        if list_names(claim.contrasts) & {printed for each, printed in list_uses(name) if each == paper}
+        if list_names(claim.contrasts) & {printed for user, printed in list_uses(name) if user == paper}
     ]
-    return f"## Claims and verdicts\n\n{tabulate_claims(found)}" if found else ""
+    return f"## Claims and verdicts\n\n{tabulate_claims(claims)}" if claims else ""

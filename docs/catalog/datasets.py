@@ -32,13 +32,13 @@ def build_pages() -> dict[str, str]:
 
 def describe_papers(name: str) -> str:
     """The papers that name a data set, or a subset of it."""
-    stated = {paper: load_experiments(paper)["datasets"] for paper in list_papers()}
-    own = [
+    papers = [
         paper
-        for paper, datasets in stated.items()
-        if any(each == name or each.endswith(f"_{name}") or each.startswith(f"{name}_") for each in datasets)
+        for paper in list_papers()
+        for datasets in [load_experiments(paper)["datasets"]]
+        if any(part == name or part.endswith(f"_{name}") or part.startswith(f"{name}_") for part in datasets)
     ]
-    return ", ".join(f"[{paper}](../papers/{paper}.md)" for paper in own) or "–"
+    return ", ".join(f"[{paper}](../papers/{paper}.md)" for paper in papers) or "–"
 
 
 def describe_access(name: str) -> str:
@@ -56,7 +56,7 @@ def describe_access(name: str) -> str:
 
 def build_page(name: str) -> str:
     """All that the file of a data set says of it."""
-    facts = [
+    answers = [
         ["who can have it", describe_access(name)],
         ["license", escape(find_statement(name, "LICENSE"))],
         ["source", escape(find_statement(name, "SOURCE"))],
@@ -65,7 +65,7 @@ def build_page(name: str) -> str:
     parts = [
         escape(read_docstring("datasets", name)),
         f"File: {link_file(find_component('datasets', name))}",
-        table(["question", "answer"], facts),
+        table(["question", "answer"], answers),
         show_in_python(name),
         f"## Raw files\n\n{describe_files(name)}",
         describe_downloads("datasets", name),
@@ -99,10 +99,13 @@ def write_example(name: str) -> str:
 
 def describe_files(name: str) -> str:
     """The patterns of raw files, below DESPUR_DATA_ROOT."""
-    stated = read_declarations("datasets", name)
-    lines = [(pattern, "") for pattern in stated.get("RAW", ())]
-    lines += [(pattern, key) for key, patterns in stated.get("RAW_WITH", {}).items() for pattern in patterns]
-    rows = [[" or ".join(code(each.strip()) for each in pattern.split("|")), code(key)] for pattern, key in lines]
+    declarations = read_declarations("datasets", name)
+    lines = [(pattern, "") for pattern in declarations.get("RAW", ())]
+    lines += [(pattern, key) for key, patterns in declarations.get("RAW_WITH", {}).items() for pattern in patterns]
+    rows = [
+        [" or ".join(code(alternative.strip()) for alternative in pattern.split("|")), code(key)]
+        for pattern, key in lines
+    ]
     return table(["file under `DESPUR_DATA_ROOT`", "only with"], rows) if rows else "None: it is bundled."
 
 
@@ -110,16 +113,17 @@ def describe_sizes(name: str) -> str:
     """Samples of each class-attribute group in each split, counted in the data set as its defaults make it."""
     stored = load(name).stored
     counts = {split: stored.groups[stored.rows(split)].sum(axis=0) for split in stored.splits}
-    rows = [[escape(each), *(f"{of[i]:,}" for of in counts.values())] for i, each in enumerate(stored.about["groups"])]
+    names = stored.about["groups"]
+    rows = [[escape(name), *(f"{of[i]:,}" for of in counts.values())] for i, name in enumerate(names)]
     total = ["all samples", *(f"{len(stored.rows(split)):,}" for split in stored.splits)]
     return table(["group", *stored.splits], [*rows, total])
 
 
 def describe_published(name: str) -> str:
     """The settings that a data set's file states for methods."""
-    stated = read_declarations("datasets", name).get("PAPER_HYPERPARAMETERS", {})
+    settings = read_declarations("datasets", name).get("PAPER_HYPERPARAMETERS", {})
     rows = [
         [code(role) if role != "*" else "all", " ".join(code(f"{k}={spell(v)}") for k, v in values.items())]
-        for role, values in stated.items()
+        for role, values in settings.items()
     ]
     return f"## Settings of methods on it\n\n{table(['method', 'settings'], rows)}" if rows else ""

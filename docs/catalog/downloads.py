@@ -17,15 +17,15 @@ def describe_downloads(kind: str, name: str) -> str:
     root = find_root(kind)
     rows = [
         [
-            escape(each.local_name if kind == "datasets" else each.file),
-            code(each.only_with),
-            "<br>".join(show_address(address, root) for address in each.addresses),
-            f"{each.size / 1e6:,.1f} MB" if each.size else "not published",
-            code(each.checksum) or "not published",
-            escape(each.license),
-            escape(each.read_in),
+            escape(download.local_name if kind == "datasets" else download.file),
+            code(download.only_with),
+            "<br>".join(show_address(address, root) for address in download.addresses),
+            f"{download.size / 1e6:,.1f} MB" if download.size else "not published",
+            code(download.checksum) or "not published",
+            escape(download.license),
+            escape(download.read_in),
         ]
-        for each in list_downloads(kind, name)
+        for download in list_downloads(kind, name)
     ]
     filled = [column for column in zip(TITLES, *rows, strict=True) if any(column[1:])]
     titles, *shown = zip(*filled, strict=True) if rows else ([],)

@@ -23,13 +23,13 @@ def read_names() -> dict[str, Any]:
 
 def build_elsewhere() -> str:
     """A row for each method, a column for each collection; then what is lacking here, and what was looked at."""
-    known = read_names()
-    collections = known["collections"]
+    content = read_names()
+    collections = content["collections"]
     rows = [
-        [f"[{code(name)}](methods/{parse(name)[0]}.md)", *(code(own.get(other, "")) for other in collections)]
-        for name, own in known["methods"].items()
+        [f"[{code(name)}](methods/{parse(name)[0]}.md)", *(code(names.get(other, "")) for other in collections)]
+        for name, names in content["methods"].items()
     ]
-    lacking = [[name, ", ".join(map(code, known["lacking"].get(name, [])))] for name in collections]
+    lacking = [[name, ", ".join(map(code, content["lacking"].get(name, [])))] for name in collections]
     sources = [
         [f"[{name}](https://github.com/{at['repository']})", code(at["file"]), code(at["commit"][:10])]
         for name, at in collections.items()

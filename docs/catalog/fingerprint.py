@@ -110,9 +110,9 @@ def describe_lowest(trials: pd.DataFrame) -> str:
     fallen = trials[trials["printed_test_id"] < 100 * CHANCE]
     pooled = fallen["choice"].str.contains("pooling")
     said = [
-        f"At tau_alpha {alpha:g}, tau_beta {beta:g}, {own['printed_test_id'].iloc[0]:.1f} is printed, and the lowest "
-        f"Test-ID of a trial {'with' if is_pooled else 'without'} pooling is {own['test_id'].min():.1f}."
-        for (alpha, beta, is_pooled), own in fallen.groupby(["tau_alpha", "tau_beta", pooled])
+        f"At tau_alpha {alpha:g}, tau_beta {beta:g}, {point['printed_test_id'].iloc[0]:.1f} is printed, and the lowest "
+        f"Test-ID of a trial {'with' if is_pooled else 'without'} pooling is {point['test_id'].min():.1f}."
+        for (alpha, beta, is_pooled), point in fallen.groupby(["tau_alpha", "tau_beta", pooled])
     ]
     return " ".join(said)
 
@@ -126,7 +126,7 @@ def describe_courses(tried: pd.DataFrame) -> str:
             code(choice),
             escape(patch),
             f"{alpha:g}, {beta:g}",
-            *("" if pd.isna(each) else f"{each:.1f}" for each in values),
+            *("" if pd.isna(value) else f"{value:.1f}" for value in values),
         ]
         for (choice, patch, alpha, beta, _), values in zip(wide.index, wide.to_numpy(), strict=True)
     ]

@@ -106,5 +106,7 @@ def escape_caption(text: str) -> str:
 def find_command(run: str, file: str) -> str:
     """The command that makes a file of a run; nothing where no configuration has this run."""
     outputs = f"results/{run}"
-    known = [name for name in sorted(Path("config").glob("*.yaml")) if load_merged(name).get("outputs") == outputs]
-    return f"snakemake {outputs}/{file} --configfile {known[0]}" if known else ""
+    for configuration in sorted(Path("config").glob("*.yaml")):
+        if load_merged(configuration).get("outputs") == outputs:
+            return f"snakemake {outputs}/{file} --configfile {configuration}"
+    return ""

@@ -13,10 +13,10 @@ from despur.specs.extensions import list_extensions
 
 def describe_losses(name: str) -> str:
     """The functions of despur.losses that a method's file, or a method file that it imports, uses."""
-    found = dict.fromkeys(loss for file in list_method_files(f"methods.{name}") for loss in list_imported_losses(file))
+    losses = dict.fromkeys(loss for file in list_method_files(f"methods.{name}") for loss in list_imported_losses(file))
     rows = [
         [code(f"{module}.{function}"), escape(read_function(module, function).partition("\n\n")[0])]
-        for module, function in found
+        for module, function in losses
     ]
     shown = table(["function", "what it is"], rows) if rows else "Cross-entropy, or what its file states."
     return f"## Losses\n\n{shown}"

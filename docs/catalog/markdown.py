@@ -42,8 +42,8 @@ def link_file(file: Path) -> str:
     """A link to a file, from the project's folder; a file of an extension that lies elsewhere is only named."""
     if not file.is_relative_to(ROOT):
         return code(file)
-    own = file.relative_to(ROOT)
-    return f"[{code(own)}](/{own})"
+    local = file.relative_to(ROOT)
+    return f"[{code(local)}](/{local})"
 
 
 def find_places(text: str) -> list[str]:

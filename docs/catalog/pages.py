@@ -106,8 +106,8 @@ class Site:
             if target.startswith("http") or not file or (folder is None and not file.startswith("/")):
                 return match[0]
             path = ROOT / file[1:] if file.startswith("/") else Path(os.path.normpath((folder or ROOT) / file))
-            found = os.path.relpath(self.find_page(path), Path(name).parent) + (f"#{anchor}" if anchor else "")
-            return f"{mark}[{label}]({found})"
+            link = os.path.relpath(self.find_page(path), Path(name).parent) + (f"#{anchor}" if anchor else "")
+            return f"{mark}[{label}]({link})"
 
         pieces = zip([*FENCE.split(text)], [*FENCE.findall(text), ""], strict=True)
         return "".join(LINK.sub(change, words) + fence for words, fence in pieces)
@@ -118,11 +118,11 @@ class Site:
             return self.page_of[path]
         if not path.exists():
             raise FileNotFoundError(f"a page links to {path}, which is not there")
-        own = Path(os.path.relpath(path, ROOT).replace("../", ""))
+        local = Path(os.path.relpath(path, ROOT).replace("../", ""))
         if path.suffix in IMAGES:
-            self.copied[name := f"figures/{own}"] = path
+            self.copied[name := f"figures/{local}"] = path
         else:
-            self.page_of[path] = name = f"source/{own}.md"  # first: it may link to itself
+            self.page_of[path] = name = f"source/{local}.md"  # first: it may link to itself
             self.texts[name] = self.show(name, path)
         self.page_of[path] = name
         return name
@@ -153,10 +153,10 @@ def show_file(path: Path) -> str:
 
 def show_folder(path: Path) -> str:
     """A page with the files of a folder."""
-    own = os.path.relpath(path, ROOT)
+    folder = os.path.relpath(path, ROOT)
     files = [file for file in sorted(path.iterdir()) if file.suffix in (".py", ".md", ".yaml")]
-    rows = [[f"[{code(file.name)}](/{own}/{file.name})"] for file in files]
-    return page(code(f"{own}/"), table(["file"], rows), "[All pages](/README.md)")
+    rows = [[f"[{code(file.name)}](/{folder}/{file.name})"] for file in files]
+    return page(code(f"{folder}/"), table(["file"], rows), "[All pages](/README.md)")
 
 
 def split_index(text: str) -> dict[str, str]:

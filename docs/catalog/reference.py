@@ -15,7 +15,7 @@ from despur.orchestration.configuration import SCHEMA
 from despur.specs.declarations import list_files
 
 WIDTH = 80  # of a help text
-KINDS = {"string": "text", "array": "list", "object": "mapping", "integer": "whole number", "boolean": "true or false"}
+TYPES = {"string": "text", "array": "list", "object": "mapping", "integer": "whole number", "boolean": "true or false"}
 
 
 def build_metrics_page() -> str:
@@ -57,8 +57,8 @@ def build_configuration_page() -> str:
     """Every key of a configuration, from the schema."""
     schema = yaml.safe_load(SCHEMA.read_text())
     rows = [
-        [code(name), escape(describe_type(schema, stated)), code(stated.get("default", "")), escape(text)]
-        for name, stated, text in walk_keys(schema["properties"])
+        [code(name), escape(describe_type(schema, schema_of_key)), code(schema_of_key.get("default", "")), escape(text)]
+        for name, schema_of_key, text in walk_keys(schema["properties"])
     ]
     introduction = (
         "After this page you know every key of a configuration.\n\n"
@@ -72,18 +72,18 @@ def build_configuration_page() -> str:
 
 def walk_keys(properties: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Mapping[str, Any], str]]:
     """(dotted key, what the schema states, description) of all keys, also of those inside others."""
-    for name, stated in properties.items():
-        yield prefix + name, stated, stated.get("description", "")
-        below, path = stated, prefix + name
+    for name, schema_of_key in properties.items():
+        yield prefix + name, schema_of_key, schema_of_key.get("description", "")
+        below, path = schema_of_key, prefix + name
         while isinstance(below.get("additionalProperties"), Mapping):
             below, path = below["additionalProperties"], f"{path}.NAME"
         if "properties" in below:
             yield from walk_keys(below["properties"], f"{path}.")
 
 
-def describe_type(schema: Mapping[str, Any], stated: Mapping[str, Any]) -> str:
+def describe_type(schema: Mapping[str, Any], schema_of_key: Mapping[str, Any]) -> str:
     """``integer or array``."""
-    if "$ref" in stated:
-        stated = schema["$defs"][stated["$ref"].rpartition("/")[2]]
-    kinds = stated["type"] if isinstance(stated["type"], list) else [stated["type"]]
-    return " or ".join(KINDS[kind] for kind in kinds)
+    if "$ref" in schema_of_key:
+        schema_of_key = schema["$defs"][schema_of_key["$ref"].rpartition("/")[2]]
+    kinds = schema_of_key["type"] if isinstance(schema_of_key["type"], list) else [schema_of_key["type"]]
+    return " or ".join(TYPES[kind] for kind in kinds)

@@ -23,8 +23,8 @@ def read_report(file: Path, commit: str) -> dict[str, str | int]:
     """A row of a report of pytest (junit), of the tests at a commit."""
     suite = ElementTree.parse(file).find("testsuite")
     assert suite is not None, file
-    facts = {"date": suite.attrib["timestamp"][:10], "commit": commit, "seconds": round(float(suite.attrib["time"]))}
-    return {"suite": file.stem, **facts, **{name: int(suite.attrib[name]) for name in COUNTS}}
+    source = {"date": suite.attrib["timestamp"][:10], "commit": commit, "seconds": round(float(suite.attrib["time"]))}
+    return {"suite": file.stem, **source, **{name: int(suite.attrib[name]) for name in COUNTS}}
 
 
 def keep_reports(folder: Path, kept: Path, commit: str, committed: float) -> None:

@@ -24,8 +24,8 @@ def run_step(match: re.Match[str]) -> str:
     words = (
         ["bash", "-ec", match["command"]] if match["language"] == "bash" else [sys.executable, "-c", match["command"]]
     )
-    found = subprocess.run(words, check=True, text=True, capture_output=shown)
-    output = f"\n```text\n{clean(found.stdout)}\n```\n" if shown else ""
+    ended = subprocess.run(words, check=True, text=True, capture_output=shown)
+    output = f"\n```text\n{clean(ended.stdout)}\n```\n" if shown else ""
     return f"```{match['language']}\n{match['command']}\n```\n{output}"
 
 

@@ -17,8 +17,11 @@ SHOWN = {Tier.PAPER: DECIDED, Tier.SUBSTITUTE: ORDERS}
 def describe_verdicts(paper: str, claim: str) -> list[str]:
     """Two cells: the verdicts of a claim by data set, on the paper's own data and on substitutes."""
     rows = load_claims()
-    own = rows[(rows["paper"] == paper) & (rows["claim"] == claim)]
-    return [format_verdicts(own[own["tier"].eq(tier) & own["verdict"].isin(words)]) for tier, words in SHOWN.items()]
+    judged = rows[(rows["paper"] == paper) & (rows["claim"] == claim)]
+    return [
+        format_verdicts(judged[judged["tier"].eq(tier) & judged["verdict"].isin(words)])
+        for tier, words in SHOWN.items()
+    ]
 
 
 @cache
@@ -27,21 +30,22 @@ def load_claims() -> pd.DataFrame:
     return load_evidence(reference=REFERENCE).claims
 
 
-def format_verdicts(found: pd.DataFrame) -> str:
+def format_verdicts(claims: pd.DataFrame) -> str:
     """``waterbirds: holds``, by data set, with the data that are used for it where these are several; a dash where
     nothing was judged."""
-    several = found.duplicated("paper_dataset", keep=False)
-    names = found["paper_dataset"].mask(several, found["paper_dataset"] + " by " + found["data"])
-    return ", ".join(f"{name}: {verdict}" for name, verdict in sorted(zip(names, found["verdict"], strict=True))) or "–"
+    several = claims.duplicated("paper_dataset", keep=False)
+    names = claims["paper_dataset"].mask(several, claims["paper_dataset"] + " by " + claims["data"])
+    verdicts = sorted(zip(names, claims["verdict"], strict=True))
+    return ", ".join(f"{name}: {verdict}" for name, verdict in verdicts) or "–"
 
 
-def list_names(stated: Any) -> set[str]:
+def list_names(contrasts: Any) -> set[str]:
     """All names in the contrasts of a claim: methods, settings, metrics, data sets."""
-    if isinstance(stated, dict):
-        return {str(key) for key in stated} | {name for each in stated.values() for name in list_names(each)}
-    if isinstance(stated, list):
-        return {name for each in stated for name in list_names(each)}
-    return {str(stated)}
+    if isinstance(contrasts, dict):
+        return {str(key) for key in contrasts} | {name for part in contrasts.values() for name in list_names(part)}
+    if isinstance(contrasts, list):
+        return {name for part in contrasts for name in list_names(part)}
+    return {str(contrasts)}
 
 
 def tabulate_claims(claims: list[tuple[str, Claim]]) -> str:

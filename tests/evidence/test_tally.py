@@ -58,7 +58,7 @@ ROWS = [
 def test_every_printed_number_appears_once_with_a_unit_and_a_place(paper):
     table = tally.list_printed(paper)
     assert len(table)
-    assert not table.duplicated(tally.KEY).any(), table[table.duplicated(tally.KEY, keep=False)]
+    assert not table.duplicated(tally.PRINTED_KEY).any(), table[table.duplicated(tally.PRINTED_KEY, keep=False)]
     assert table[["unit", "place", "metric", "paper_dataset"]].notna().all(axis=None)
     assert set(table["artifact"]) <= set(experiments.load_experiments(paper)["artifacts"])
 

@@ -17,7 +17,7 @@ from torch import nn
 from despur import evaluate, saliency
 from despur.compute.randomness import derive_generator
 from despur.encoders import resnet18
-from despur.metrics.codes import FEW, encode_logits
+from despur.metrics.codes import TOP_CLASSES, encode_logits
 from despur.metrics.neighbors import predict_by_neighbors
 from despur.model import load
 from despur.samplers.labeled import label_ranks
@@ -79,7 +79,7 @@ def test_codes_tell_who_is_first_and_who_is_among_the_first_five():
     y = RNG(1).integers(0, 9, 50)
     codes = encode_logits(logits, y)
     assert ((codes == 0) == is_in_top(1, logits, y)).all()
-    assert ((codes < FEW) == is_in_top(5, logits, y)).all()
+    assert ((codes < TOP_CLASSES) == is_in_top(5, logits, y)).all()
 
 
 # Methods

@@ -48,7 +48,7 @@ def test_a_data_set_whose_about_json_says_something_else_is_refused(tmp_path, co
 
 
 def test_inputs_that_are_too_large_to_be_read_at_once_are_not_compared(tmp_path, monkeypatch):
-    monkeypatch.setattr(checksums, "LARGEST", 1000)
+    monkeypatch.setattr(checksums, "LARGEST_COMPARED", 1000)
     save_dataset(tmp_path / "d", {"toy": made_up(50)})
     flip(tmp_path / "d/inputs.npy")
     assert len(load_dataset(tmp_path / "d", "toy").y) == 50
@@ -72,7 +72,7 @@ def evaluated(tmp_path):
     write_csv(tmp_path / "metrics.csv", pd.DataFrame({"group": "", "value": np.arange(500) / 500}))
     table = pd.DataFrame({"0": np.arange(500.0)})
     sums = {"values": checksums.compute_values(table), **checksums.list_checksums(tmp_path, ["metrics.csv"])}
-    table.attrs = {checksums.KEY: sums}
+    table.attrs = {checksums.CHECKSUMS: sums}
     table.to_parquet(tmp_path / "resamples.parquet")
     return tmp_path
 

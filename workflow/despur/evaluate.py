@@ -137,7 +137,7 @@ def evaluate(result: ResultPath, arguments: argparse.Namespace) -> None:
     write_csv(result.folder / "metrics.csv", pd.DataFrame(rows))
     table = pd.DataFrame(resampled)
     sums = {"values": checksums.compute_values(table), **checksums.list_checksums(result.folder, ["metrics.csv"])}
-    table.attrs = {checksums.KEY: sums}
+    table.attrs = {checksums.CHECKSUMS: sums}
     with atomic(result.folder / "resamples.parquet") as temporary:
         table.to_parquet(temporary, index=False)
 

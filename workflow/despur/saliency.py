@@ -32,7 +32,7 @@ from despur.storage.provenance import run_from_command_line
 from despur.storage.store import Array, Dataset, InputError, load_dataset, write_csv
 
 EXAMPLES = 12  # of each group: how many images and maps are kept
-MEASURED = 200  # of each group, at most: how many images are measured
+MEASURED_IMAGES = 200  # of each group, at most: how many images are measured
 BATCH = 32  # a ResNet-50 keeps about 100 MB of each 224x224 image for its gradients
 
 
@@ -40,7 +40,7 @@ def draw_images(dataset: Dataset, name: str) -> list[Array]:
     """For each group, rows of the headline split in random order, which depends on the data alone."""
     assert dataset.groups is not None
     rng, rows = derive_generator(f"saliency/{name}"), dataset.rows(dataset.about["headline"])
-    return [rng.permutation(rows[member])[:MEASURED] for member in dataset.groups[rows].T]
+    return [rng.permutation(rows[member])[:MEASURED_IMAGES] for member in dataset.groups[rows].T]
 
 
 def grad_cam(encoder: nn.Module, head: nn.Module, images: Tensor) -> tuple[Tensor, Tensor]:

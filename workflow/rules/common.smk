@@ -47,8 +47,8 @@ def refuse_unknown_targets():
         return
     from snakemake.cli import get_argument_parser
 
-    named = [each for each in get_argument_parser().parse_args(sys.argv[1:]).targets if not os.path.exists(each)]
-    wanted = [each if os.path.isabs(each) else os.path.relpath(each) for each in named]  # as Snakemake does
+    named = [target for target in get_argument_parser().parse_args(sys.argv[1:]).targets if not os.path.exists(target)]
+    wanted = [target if os.path.isabs(target) else os.path.relpath(target) for target in named]  # as Snakemake does
     outputs = [str(file) for rule in workflow.rules for file in rule.output]
     is_made = lambda path: any(rule.is_producer(path) for rule in workflow.rules)
     try:

@@ -21,8 +21,9 @@ if workflow.is_main_process:
 
 def profile_resource(resource):
     """What a profile sets a resource to, by rule (set-resources)."""
-    by_rule = workflow.resource_settings.overwrite_resources.items()
-    return {rule: int(Resources.from_mapping(own)[resource].value) for rule, own in by_rule if resource in own}
+    overwritten = workflow.resource_settings.overwrite_resources.items()
+    by_rule = {rule: Resources.from_mapping(resources) for rule, resources in overwritten if resource in resources}
+    return {rule: int(resources[resource].value) for rule, resources in by_rule.items()}
 
 
 # A profile that shares GPUs says how many jobs run on one device (jobs_per_gpu), and perhaps how many run at once
@@ -58,5 +59,5 @@ def refuse_without_slurm():
 def slurm_partitions():
     """Partitions of all rules, as the profile says it; not those of a cluster by name, as sinfo lists only its own."""
     sent = [rule.resources for rule in workflow.rules if not workflow.is_local(rule)]
-    here = [own for own in sent if not {"slurm_cluster", "clusters", "cluster"} & set(own)]
-    return {str(own["slurm_partition"].raw) for own in here if own.get("slurm_partition").raw}
+    here = [resources for resources in sent if not {"slurm_cluster", "clusters", "cluster"} & set(resources)]
+    return {str(resources["slurm_partition"].raw) for resources in here if resources.get("slurm_partition").raw}

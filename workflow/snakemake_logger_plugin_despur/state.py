@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from despur.specs.stages import TABLE
+from despur.specs.stages import OTHER_RULES, RULE_TITLES
 
-TITLES = {stage.rule: stage.title for stage in TABLE}  # any other rule makes tables and figures
-REST = "tables and figures"
-TYPICAL = {"data": 3.0, "groups": 5.0, "evaluation": 10.0, "saliency maps": 10.0, REST: 3.0}  # seconds, until measured
+TYPICAL = {
+    "data": 3.0,
+    "groups": 5.0,
+    "evaluation": 10.0,
+    "saliency maps": 10.0,
+    OTHER_RULES: 3.0,
+}  # seconds, until measured
 LINES = 15  # of a failed job's log
 STOPPED = "Terminating processes on user request", "Cancelling snakemake on user request"  # Snakemake on Ctrl-C
 END = re.compile(r"returned non-zero (exit status \d+)|died with <Signals\.(\w+)")  # Snakemake on a job's command
@@ -63,12 +67,12 @@ class RunState:
         self.planned.clear()
         for rule, count in counts.items():
             if rule not in ("all", "total"):
-                self.planned[TITLES.get(rule, REST)] += count
+                self.planned[RULE_TITLES.get(rule, OTHER_RULES)] += count
 
     def start(self, told: Mapping[str, Any]) -> Job:
         """A job has started, perhaps again."""
         job = Job(
-            TITLES.get(told["rule_name"], REST),
+            RULE_TITLES.get(told["rule_name"], OTHER_RULES),
             told["rule_msg"] or told["rule_name"],
             self.clock(),
             log=first(told["log"]),
@@ -117,7 +121,7 @@ class RunState:
 
     def list_stages(self) -> list[str]:
         """The stages that have jobs, in the order of data."""
-        return [stage for stage in dict.fromkeys([*TITLES.values(), REST]) if self.planned[stage]]
+        return [stage for stage in dict.fromkeys([*RULE_TITLES.values(), OTHER_RULES]) if self.planned[stage]]
 
     def count_interrupted(self) -> int:
         """How many jobs have ended by an interrupt."""

@@ -19,7 +19,7 @@ from despur.evidence.ledger import record_checks
 from despur.evidence.ledger.cards import make_card, read_card
 from despur.evidence.ledger.coding import decode, decode_ids, encode, encode_ids
 from despur.evidence.runs.sources import find_sources
-from despur.metrics.predictions import OWN, Prediction
+from despur.metrics.predictions import ACCURACY, Prediction
 from despur.specs import declarations
 from despur.specs.declarations import list_components, read_declarations, revision
 from despur.specs.paths import locate_result
@@ -98,7 +98,7 @@ def test_a_card_holds_all_that_metrics_of_predictions_need(tmp_path, own_groups)
         )
         guessed = [
             Prediction(split, metric, "", np.arange(len(ours)).astype(np.uint8) % 3)
-            for metric in (OWN, "knn5_accuracy")
+            for metric in (ACCURACY, "knn5_accuracy")
         ]
         guessed += [Prediction(split, "probe_accuracy", "few", guessed[0].codes)]
         np.testing.assert_equal(
@@ -122,7 +122,7 @@ def test_a_record_is_read_back(tmp_path):
     assert not faults and record.path == path and record.find_run().key == "colored_digits/erm+epochs=7/s1"
     values = record.metrics()
     assert values["last"] == values["best"] and np.isnan(values["best"]["val", "gap", ""])
-    assert set(record.predictions()) == {("test", OWN, ""), ("test_ood", OWN, "")}
+    assert set(record.predictions()) == {("test", ACCURACY, ""), ("test_ood", ACCURACY, "")}
     assert record.bootstrap_values()["test", "alignment_loss", ""].mean() == pytest.approx(1.5, abs=1)
     assert record.card.exists()
 
@@ -154,14 +154,14 @@ def without(key):
         (spoil("metrics", "best", "val", "gap", value={"": "high"}), "not values by split, metric and group"),
         (spoil("metrics", value={}), "no metrics of the selection best"),
         (
-            spoil("predictions", "test", OWN, "", value=encode(np.zeros(39, np.uint8))),
+            spoil("predictions", "test", ACCURACY, "", value=encode(np.zeros(39, np.uint8))),
             "39 predictions of average_accuracy  for 40 samples",
         ),
         (
             spoil("predictions", "test", "knn9_accuracy", value={"": encode(np.zeros(40, np.uint8))}),
             "which metrics do not have",
         ),
-        (spoil("predictions", "test", OWN, "", value="u1 40 abc"), "not an array"),
+        (spoil("predictions", "test", ACCURACY, "", value="u1 40 abc"), "not an array"),
         (spoil("draws", "test", "alignment_loss", "", value=encode(np.array([np.inf], np.float16))), "not finite"),
         (spoil("card", value="card-000000000000"), "card-000000000000.json: not there, truncated"),
         (spoil("card", value=None), "has predictions and names no card"),

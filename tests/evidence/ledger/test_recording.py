@@ -21,8 +21,8 @@ from despur.evidence.ledger import recorded as recorded_rows
 from despur.evidence.ledger import recording as record
 from despur.evidence.ledger.cards import read_card
 from despur.evidence.runs import run_files
-from despur.metrics.codes import FEW, encode_logits, encode_predicted
-from despur.metrics.predictions import OWN, Prediction
+from despur.metrics.codes import TOP_CLASSES, encode_logits, encode_predicted
+from despur.metrics.predictions import ACCURACY, Prediction
 from despur.metrics.resampling import counts
 from despur.specs import declarations
 from despur.specs.paths import Run, locate_result
@@ -125,7 +125,7 @@ def test_predictions_are_those_of_the_kept_outputs(finished, tmp_path):
         labels = read_card(each.card)
         assert (labels.y[labels.rows("test")] == dataset.y[rows]).all()
         assert (labels.groups[labels.rows("test")] == dataset.groups[rows]).all() and labels.test_splits == ["test"]
-        predicted = (dataset.y[rows] + each.predictions()["test", OWN, ""]) % 5
+        predicted = (dataset.y[rows] + each.predictions()["test", ACCURACY, ""]) % 5
         assert (predicted == outputs[f"{each.find_run().key}/best/logits"][rows].argmax(axis=1)).all()
 
 
@@ -378,14 +378,14 @@ def guess(rng, dataset, metric, shares):
 @pytest.mark.parametrize(
     ("dataset", "withheld", "shares"),
     [
-        (CELEBA, False, {OWN: [0.9, 0.1]}),
+        (CELEBA, False, {ACCURACY: [0.9, 0.1]}),
         (CELEBA, True, {}),
-        (CIVILCOMMENTS, False, {OWN: [0.9, 0.1]}),
-        (CIVILCOMMENTS, False, {OWN: [0.5, 0.5]}),  # no array of two codes is larger
+        (CIVILCOMMENTS, False, {ACCURACY: [0.9, 0.1]}),
+        (CIVILCOMMENTS, False, {ACCURACY: [0.5, 0.5]}),  # no array of two codes is larger
         pytest.param(
             IMAGENET,
             False,
-            {OWN: [0.5, 0.12, 0.08, 0.05, 0.05, 0.2], "knn200_accuracy": [0.5, 0.5]},
+            {ACCURACY: [0.5, 0.12, 0.08, 0.05, 0.05, 0.2], "knn200_accuracy": [0.5, 0.5]},
             marks=pytest.mark.long,
         ),
     ],
@@ -393,7 +393,7 @@ def guess(rng, dataset, metric, shares):
 def test_a_record_weighs_at_most_60_kb(dataset, withheld, shares, tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     guessed = [guess(rng, dataset, metric, own) for metric, own in shares.items()]
-    all_known = guessed or [guess(rng, dataset, OWN, [0.9, 0.1])]
+    all_known = guessed or [guess(rng, dataset, ACCURACY, [0.9, 0.1])]
     monkeypatch.setattr(measuring, "predict", lambda *_: guessed)
     run = Run(resolve("datasets", "celeba").points[0], resolve("methods", "cnc", "celeba").points[0], 0)
     measured = measuring.measure(dataset, run, {}, *tables(dataset, all_known, 200), withheld)
@@ -411,7 +411,7 @@ def test_a_record_weighs_at_most_60_kb(dataset, withheld, shares, tmp_path, monk
 
 def test_codes_of_more_classes_than_a_few_tell_the_rank_up_to_the_fifth():
     logits = np.tile(np.arange(9.0), (9, 1))  # the ninth class is first, the first last
-    assert encode_logits(logits, np.arange(9)).tolist() == [FEW] * 4 + [4, 3, 2, 1, 0]
+    assert encode_logits(logits, np.arange(9)).tolist() == [TOP_CLASSES] * 4 + [4, 3, 2, 1, 0]
     assert encode_logits(np.zeros((2, 9)), np.array([0, 3])).tolist() == [0, 1]  # of equals the first is predicted
     assert encode_predicted(np.array([7, 2]), np.array([7, 3]), 9).tolist() == [0, 1]
     assert encode_logits(np.eye(3)[[0, 2, 1]], np.array([0, 0, 2])).tolist() == [0, 2, 2]

@@ -14,7 +14,7 @@ from despur.evidence.ledger.coding import encode
 from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples
 from despur.evidence.runs.run_files import count_test_originals, load_abouts, load_labels, load_upstream
 from despur.evidence.runs.sources import attach_sources, explain_records, find_sources
-from despur.metrics.predictions import OWN
+from despur.metrics.predictions import ACCURACY
 from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import locate_result
 from despur.storage.abouts import read_abouts, read_upstream
@@ -126,8 +126,8 @@ def test_what_cannot_be_read_is_told_and_the_rest_counts():
         (spoil("resampling", value={"test": "of another plan"}), "other bootstrap samples"),
         (spoil("metrics", "best", "test", "average_accuracy", "", value=0.5), "by predictions"),
         (spoil("metrics", "best", "test", value=3), "not values by split"),
-        (spoil("predictions", "test", OWN, "", value="u1 40 abc"), "not an array"),
-        (spoil("predictions", "test", OWN, "", value=encode(np.zeros(3, np.uint8))), "for 40 samples"),
+        (spoil("predictions", "test", ACCURACY, "", value="u1 40 abc"), "not an array"),
+        (spoil("predictions", "test", ACCURACY, "", value=encode(np.zeros(3, np.uint8))), "for 40 samples"),
         (spoil("card", value="card-000000000000"), "card-000000000000"),
         (spoil("seed", value=7), "lies elsewhere"),
     ],

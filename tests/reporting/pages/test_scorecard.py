@@ -166,7 +166,9 @@ def test_the_table_has_every_number_and_claim_once(made):
     table = pd.read_csv(made / "scorecard.csv")
     numbers, claims = table[table["kind_of_row"] == "number"], table[table["kind_of_row"] == "claim"]
     assert len(numbers) == sum(len(tally.list_printed(paper)) for paper in experiments.list_papers())
-    assert not numbers.duplicated(["paper", *tally.KEY]).any() and numbers[["unit", "place"]].notna().all(axis=None)
+    assert not numbers.duplicated(["paper", *tally.PRINTED_KEY]).any() and numbers[["unit", "place"]].notna().all(
+        axis=None
+    )
     assert set(claims["verdict"]) == {"holds", "fails", "undecided", "seen here", "not run here", "not executed"}
     assert set(table.loc[table["paper"] != "cnc", "verdict"]) == {"not run here", "not executed"}
 

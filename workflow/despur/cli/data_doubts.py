@@ -24,8 +24,8 @@ def list_doubts(dataset: Dataset, keys: Array) -> Iterator[str]:
 
 def list_label_doubts(dataset: Dataset) -> Iterator[str]:
     """An attribute that is the class in every sample, and classes with one training sample."""
-    known = dataset.a != MISSING
-    if is_renamed(dataset.a[known], dataset.y[known]):
+    has_attribute = dataset.a != MISSING
+    if is_renamed(dataset.a[has_attribute], dataset.y[has_attribute]):
         attribute = dataset.about["attribute"]
         yield f"{attribute} says the class of every sample: bring an attribute that sometimes differs from the class"
     counts = np.bincount(dataset.y[dataset.rows("train")], minlength=len(dataset.about["classes"]))

@@ -14,7 +14,7 @@ from despur.storage.finished_runs import find_runs, read_history, read_metrics
 if TYPE_CHECKING:
     import pandas as pd
 
-EVERY = "results/runs/*/*/*"
+RUN_FOLDERS = "results/runs/*/*/*"
 WHICH = ["dataset", "method", "metric", "selection"]
 LEVEL = 0.95  # of an interval
 MOST_POINTS = 50  # of a learning curve
@@ -33,7 +33,7 @@ def explore(paths: Sequence[str], output: Path) -> Iterator[str]:
     from despur.storage.store import atomic
 
     refuse_special(output)
-    folders = find_runs(paths or [EVERY])
+    folders = find_runs(paths or [RUN_FOLDERS])
     points = pd.concat([load_points(folder) for folder in folders], ignore_index=True)
     points = points.drop_duplicates([*WHICH, "seed"])  # s0 and s0-2 may both be there
     curves = load_curves(folders)

@@ -92,7 +92,9 @@ def fetch_component(text: str, yes: bool) -> Iterator[str]:
     kind = find_kind(name)
     points = resolve(kind, text).points  # which refuses settings that cannot be
     root = find_root(kind)
-    downloads = [each for each in list_downloads(kind, name) if any(each.is_needed(at.settings) for at in points)]
+    downloads = [
+        download for download in list_downloads(kind, name) if any(download.is_needed(at.settings) for at in points)
+    ]
     by_hand = read_declarations(kind, name).get("BY_HAND", "")
     yield f"{read_docstring(kind, name)}\n"
     if by_hand:

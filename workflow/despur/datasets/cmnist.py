@@ -81,7 +81,7 @@ DOWNLOADS = tuple(
         ("t10k-labels-idx1-ubyte.gz", "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"),
     )
 )
-SHA256 = {Path(str(stated["file"])).name: str(stated["checksum"]).removeprefix("sha256:") for stated in DOWNLOADS}
+SHA256 = {Path(str(download["file"])).name: str(download["checksum"]).removeprefix("sha256:") for download in DOWNLOADS}
 
 
 def read_idx(root: Path, name: str) -> Array:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from despur.evidence import tally
 from despur.evidence.claims.claim_format import read_claims
-from despur.evidence.measurements import SAME, Measurement, list_measurements
+from despur.evidence.measurements import SAME_MEASUREMENT, Measurement, list_measurements
 from despur.evidence.numbers.counts import count_standing
 from despur.evidence.statistics.multiplicity import WRONG, adjust_false_discoveries, adjust_holm, calibrate
 from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ORDERS, ClaimVerdict, NumberVerdict, Tier
@@ -114,7 +114,7 @@ def read_scorecard(file: Path) -> pd.DataFrame:
 def gather_evidence(scorecards: Iterable[pd.DataFrame]) -> Evidence:
     """The same of rows of scorecards (despur/reporting/pages/scorecard_rows.py)."""
     rows = pd.concat(list(scorecards), ignore_index=True)
-    numbers = keep_best(rows[rows["kind_of_row"] == "number"], [*SAME[:4], "setting", "place"])
+    numbers = keep_best(rows[rows["kind_of_row"] == "number"], [*SAME_MEASUREMENT[:4], "setting", "place"])
     measurements = list_measurements(numbers)
     claims = keep_best(rows[rows["kind_of_row"] == "claim"], CLAIM).reset_index(drop=True)
     claims = judge_together(claims.fillna(dict.fromkeys(tally.CLAIM_TEXT_COLUMNS, "")))

@@ -12,7 +12,7 @@ from despur.evidence.verdicts import NumberVerdict, Settings
 
 MERGED_COLUMNS = ("reported_std", "reported_seeds", *JUDGED_COLUMNS)
 Row = dict[Hashable, Any]  # of a table, by column
-SAME = ["paper", "paper_dataset", "method", "metric", "reported", "by_seed", "data"]
+SAME_MEASUREMENT = ["paper", "paper_dataset", "method", "metric", "reported", "by_seed", "data"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,8 @@ def list_measurements(numbers: pd.DataFrame) -> list[Measurement]:
     texts = [field.name for field in fields(Measurement) if field.type is str]
     filled = numbers.fillna(dict.fromkeys([*texts, "place", "by_seed"], ""))
     groups: dict[int, list[Row]] = {}
-    for group, row in zip(filled.groupby(SAME, dropna=False).ngroup(), filled.to_dict("records"), strict=True):
+    group_numbers = filled.groupby(SAME_MEASUREMENT, dropna=False).ngroup()
+    for group, row in zip(group_numbers, filled.to_dict("records"), strict=True):
         groups.setdefault(group, []).append(row)
     return [merge_rows(same) for rows in groups.values() for same in group_repeated(rows)]
 

@@ -16,7 +16,7 @@ from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration import artifact_files, experiments
 
 CLAIM, COMPARISON = "claim", "comparison"  # kinds of rows
-KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]
+PRINTED_KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]
 TEXTS = ("by_seed", "collapsed", *(name for name in NUMBER_TEXTS if name != "verdict"))
 CLAIM_TEXT_COLUMNS = (
     "data",
@@ -73,21 +73,23 @@ def list_printed(paper: str) -> pd.DataFrame:
     table = (
         pd.concat(tables, ignore_index=True).rename(columns=names)
         if tables
-        else pd.DataFrame(columns=[*KEY, "reported", "unit", "place"])
+        else pd.DataFrame(columns=[*PRINTED_KEY, "reported", "unit", "place"])
     )
     return table[~table["metric"].str.startswith("hyperparameter") & table["reported"].notna()].reset_index(drop=True)
 
 
 def list_measured(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     """The rows of a paper's finished tables that stand beside a printed number."""
-    tables = [pd.DataFrame(columns=[*KEY, "shown", *OURS])]
+    tables = [pd.DataFrame(columns=[*PRINTED_KEY, "shown", *OURS])]
     for artifact in list_made_artifacts(config, paper):
         files = [file for file in artifact_files.list_outputs(config, paper, artifact) if file.endswith(".csv")]
         for file in map(Path, files if artifact_files.find_module(artifact) == artifact_files.TABLE else []):
             if {"paper_dataset", "reported", "verdict"} <= read_columns(file):
                 table = pd.read_csv(file, dtype={"setting": str}).rename(columns={"reported": "shown"})
                 tables.append(
-                    table[table["shown"].notna()].assign(artifact=artifact).reindex(columns=[*KEY, "shown", *OURS])
+                    table[table["shown"].notna()]
+                    .assign(artifact=artifact)
+                    .reindex(columns=[*PRINTED_KEY, "shown", *OURS])
                 )
     return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
 
@@ -111,7 +113,7 @@ def list_made_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:
 
 def gather_numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     """A row for each printed number and each data set that is used for it, in the unit of the table."""
-    table = list_printed(paper).merge(list_measured(config, paper), on=KEY, how="left")
+    table = list_printed(paper).merge(list_measured(config, paper), on=PRINTED_KEY, how="left")
     table = table.astype(dict.fromkeys(FLOATS, float))
     percent = (table["unit"] == "fraction") & ((table["shown"] / table["reported"] - 100).abs() < 1e-6)
     table.loc[percent, ["reported", "reported_std"]] *= 100

@@ -59,17 +59,18 @@ def predict_attributes(x: Array, a: Array, samples: Array, count: int, strength:
 
 
 def label_samples(
-    evidence: Evidence, known: tuple[Array, Array], x: Array, labeled: Array, inside: Array, settings: Settings
+    evidence: Evidence, validation: tuple[Array, Array], x: Array, labeled: Array, inside: Array, settings: Settings
 ) -> Array:
     """The most probable attribute of each training sample, (N,), after all rounds.
 
-    ``known``: features (M,F) and attributes (M,) of the validation samples. ``x``: features of the training samples,
-    (N,F). ``labeled``: see :func:`select_confident`. ``inside``: rows of the training samples that may join."""
-    (known_x, known_a), count = known, evidence.num_attributes
+    ``validation``: features (M,F) and attributes (M,) of the validation samples. ``x``: features of the training
+    samples, (N,F). ``labeled``: see :func:`select_confident`. ``inside``: rows of the training samples that may
+    join."""
+    (validation_x, validation_a), count = validation, evidence.num_attributes
     rows, a = np.empty((0, x.shape[1])), np.empty(0, int)
     for _ in range(settings["rounds"]):
         chance = predict_attributes(
-            np.concatenate([known_x, rows]), np.concatenate([known_a, a]), x, count, settings["strength"]
+            np.concatenate([validation_x, rows]), np.concatenate([validation_a, a]), x, count, settings["strength"]
         )
         best = chance.argmax(axis=1)
         group, confidence = evidence.y * count + best, chance.max(axis=1)
@@ -84,22 +85,23 @@ def infer(evidence: Evidence, settings: Settings) -> Array:
 
     >>> from despur.inference.base import LabeledSamples
     >>> z, y, a = np.array([[-2.0], [-1.9], [1.9], [2.0]] * 3), np.array([0, 1] * 6), np.array([0, 0, 1, 1] * 3)
-    >>> known = LabeledSamples(z, y, a)
-    >>> evidence = Evidence(y, 2, np.random.default_rng(0), 0, z=z, num_attributes=2, validation=known)
+    >>> validation = LabeledSamples(z, y, a)
+    >>> evidence = Evidence(y, 2, np.random.default_rng(0), 0, z=z, num_attributes=2, validation=validation)
     >>> infer(evidence, {"confidence": 0.8, "folds": 3, "rounds": 2, "strength": 1.0})
     array([0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1])
     """
-    known, count = evidence.validation, evidence.num_attributes
-    assert known is not None
-    if len(np.unique(known.a)) < 2:
+    validation, count = evidence.validation, evidence.num_attributes
+    assert validation is not None
+    if len(np.unique(validation.a)) < 2:
         raise SettingError("ssa needs validation data with at least two attributes")
-    mean, scale = known.z.mean(axis=0, dtype=np.float64), np.maximum(known.z.std(axis=0, dtype=np.float64), 1e-6)
+    mean = validation.z.mean(axis=0, dtype=np.float64)
+    scale = np.maximum(validation.z.std(axis=0, dtype=np.float64), 1e-6)
     one_hot = np.eye(evidence.num_classes)
-    first = np.column_stack([(known.z - mean) / scale, one_hot[known.y]])
+    first = np.column_stack([(validation.z - mean) / scale, one_hot[validation.y]])
     x = np.column_stack([(evidence.z - mean) / scale, one_hot[evidence.y]])
-    labeled = np.bincount(known.y * count + known.a, minlength=evidence.num_classes * count)
+    labeled = np.bincount(validation.y * count + validation.a, minlength=evidence.num_classes * count)
     fold, attribute = evidence.rng.permutation(len(x)) % settings["folds"], np.empty(len(x), int)
     for k in range(settings["folds"]):
-        predicted = label_samples(evidence, (first, known.a), x, labeled, np.flatnonzero(fold != k), settings)
+        predicted = label_samples(evidence, (first, validation.a), x, labeled, np.flatnonzero(fold != k), settings)
         attribute[fold == k] = predicted[fold == k]
     return attribute

@@ -13,7 +13,7 @@ from despur.specs.paths import data_root
 from despur.specs.settings import SettingError
 from despur.storage.store import Array, InputError, atomic
 
-OWN = "bring_your_own"  # the data set of a user's own files
+OWN_DATASET = "bring_your_own"  # the data set of a user's own files
 
 
 def locate_data(
@@ -29,11 +29,11 @@ def locate_data(
     arrays = collect_arrays(data)
     name = f"own_{hashlib.sha256(b''.join(array.tobytes() for array in arrays.values())).hexdigest()[:8]}"
     root = folder / "own_data"
-    (root / OWN).mkdir(parents=True, exist_ok=True)
-    if not (file := root / OWN / f"{name}.npz").exists():
+    (root / OWN_DATASET).mkdir(parents=True, exist_ok=True)
+    if not (file := root / OWN_DATASET / f"{name}.npz").exists():
         with atomic(file) as temporary, temporary.open("wb") as opened:
             np.savez(opened, **arrays)  # type: ignore[arg-type]
-    return f"{OWN}+name={name}", root
+    return f"{OWN_DATASET}+name={name}", root
 
 
 def collect_arrays(splits: Mapping[str, torch.utils.data.Dataset[Any]]) -> dict[str, Array]:

@@ -23,14 +23,14 @@ class Halves(nn.Module):
     """Images (B,3,H,W) in L*a*b* -> representations (B,2c): of lightness L, then of color ab. Each encoder takes
     three channels; those of the other view are 0."""
 
-    def __init__(self, lightness: nn.Module, colour: nn.Module) -> None:
+    def __init__(self, lightness: nn.Module, color: nn.Module) -> None:
         super().__init__()
-        self.lightness, self.colour = lightness, colour
+        self.lightness, self.color = lightness, color
         self.dim = 2 * int(lightness.dim)  # type: ignore[arg-type]
 
     def forward(self, images: Tensor) -> Tensor:
         one = to_device(torch.tensor([1.0, 0.0, 0.0]), images.device)[:, None, None]
-        return torch.cat([self.lightness(images * one), self.colour(images * (1 - one))], dim=1)
+        return torch.cat([self.lightness(images * one), self.color(images * (1 - one))], dim=1)
 
 
 class Encoder(nn.Module):

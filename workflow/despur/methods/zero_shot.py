@@ -24,7 +24,7 @@ from despur.specs.spec import Spec
 from despur.storage.store import Array, InputError
 
 SEEDLESS = True
-MEASURED = 100  # training samples, at most, whose lengths are measured, all at once
+MEASURED_SAMPLES = 100  # training samples, at most, whose lengths are measured, all at once
 SETTINGS = {
     "encoder": component(
         "encoders",
@@ -83,7 +83,7 @@ class ZeroShot(Method):
     def length(self) -> Tensor:
         """Root mean square length of embeddings, of training samples evenly spaced."""
         batcher, encoder = self.task.batcher, self.networks["encoder"].eval()
-        rows = np.linspace(0, len(batcher) - 1, min(MEASURED, len(batcher))).astype(int)
+        rows = np.linspace(0, len(batcher) - 1, min(MEASURED_SAMPLES, len(batcher))).astype(int)
         embedded = encoder.embeddings(batcher.batch(rows, np.random.default_rng(0)))  # type: ignore[operator]
         return embedded.float().square().sum(dim=1).mean().sqrt()
 

@@ -14,7 +14,7 @@ from despur.metrics.rows import Row, measure_accuracies, predict_neighbors
 from despur.specs.paths import Run
 from despur.storage.store import Array, Dataset
 
-OWN = "average_accuracy"  # the metric that stands for the model's own predictions
+ACCURACY = "average_accuracy"  # the metric that stands for the model's own predictions
 
 
 class Prediction(NamedTuple):
@@ -33,7 +33,7 @@ def predict(dataset: Dataset, run: Run, outputs: Mapping[str, Array]) -> Iterato
     if logits is not None:
         for split in dataset.test_splits:
             rows = dataset.rows(split)
-            yield Prediction(split, OWN, "", encode_logits(logits[rows], dataset.y[rows]))
+            yield Prediction(split, ACCURACY, "", encode_logits(logits[rows], dataset.y[rows]))
             if k := run.spec.settings.get("neighbours"):
                 voted = predict_neighbors(dataset, rows, z, k)
                 yield Prediction(split, f"knn{k}_accuracy", "", encode_predicted(voted, dataset.y[rows], classes))
@@ -58,7 +58,7 @@ def predict_with_probes(dataset: Dataset, z: Array) -> Iterator[Prediction]:
 def score(dataset: Dataset, prediction: Prediction, weights: Array) -> Iterator[Row]:
     """All metrics that are functions of a prediction. ``weights`` (W,N): how often each sample of its split counts."""
     rows, correct = dataset.rows(prediction.split), (prediction.codes == 0).astype(float)
-    if prediction.metric == OWN:
+    if prediction.metric == ACCURACY:
         yield from measure_accuracies(dataset, rows, prediction.codes, weights)
     elif prediction.metric == "probe_accuracy":
         yield from probes.accuracies(dataset, rows, correct, prediction.group, weights)

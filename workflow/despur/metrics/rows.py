@@ -11,7 +11,7 @@ import numpy as np
 
 from despur.compute.randomness import derive_generator
 from despur.metrics import alignment, bound, fairness, groups, information
-from despur.metrics.codes import FEW
+from despur.metrics.codes import TOP_CLASSES
 from despur.metrics.neighbors import predict_by_neighbors
 from despur.metrics.probes import standardize
 from despur.storage.store import MISSING, Array, Dataset
@@ -59,8 +59,8 @@ def measure_accuracies(dataset: Dataset, rows: Array, codes: Array, weights: Arr
     gaps = fairness.tpr_gaps(predicted, y[has_attribute], dataset.a[rows[has_attribute]], weights[:, has_attribute])
     yield "gap", "", fairness.root_mean_square(gaps)
     yield "largest_gap", "", fairness.largest(gaps)
-    if len(dataset.about["classes"]) > FEW:
-        yield "top5_accuracy", "", groups.mean((codes < FEW).astype(float), weights)
+    if len(dataset.about["classes"]) > TOP_CLASSES:
+        yield "top5_accuracy", "", groups.mean((codes < TOP_CLASSES).astype(float), weights)
 
 
 def measure_leakage(dataset: Dataset, rows: Array, features: Array, weights: Array) -> Array:

@@ -76,6 +76,8 @@ TABLE = (
     ),
 )  # fmt: skip
 STAGES = {stage.name: stage for stage in TABLE}
+RULE_TITLES = {stage.rule: stage.title for stage in TABLE}
+OTHER_RULES = "tables and figures"  # what all rules without a stage make
 FOLDERS = tuple(dict.fromkeys(stage.folder for stage in TABLE))  # of results
 PARTS = tuple(stage.part for stage in TABLE if stage.part)  # stages that run a part of a method's specification
 

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-ABOUT, KEY, OWN = "about.json", "crc32", "checksum"
+ABOUT, CHECKSUMS, SEAL = "about.json", "crc32", "checksum"
 OTHER = "its content is not what was written, as its checksum says"
-LARGEST = 2**30  # bytes of a file that is compared when it is read; rows of larger ones are read where they are needed
+LARGEST_COMPARED = 2**30  # bytes of a file; rows of larger ones are read where they are needed
 
 
 def list_checksums(folder: Path, names: Iterable[str]) -> dict[str, str]:
     """CRC-32 of those of these files of a folder that are not too large, for its about.json."""
     files = [folder / name for name in sorted(names) if (folder / name).exists()]
-    return {file.name: compute(file) for file in files if file.stat().st_size <= LARGEST}
+    return {file.name: compute(file) for file in files if file.stat().st_size <= LARGEST_COMPARED}
 
 
 def seal(about: Mapping[str, Any]) -> dict[str, Any]:
     """What about.json is to say, with the CRC-32 of all of it, in its canonical form."""
     text = json.dumps(json.loads(json.dumps(about)), sort_keys=True)  # JSON has no other keys than texts
-    return {**about, OWN: f"{zlib.crc32(text.encode()):08x}"}
+    return {**about, SEAL: f"{zlib.crc32(text.encode()):08x}"}
 
 
 def refuse_changed(path: Path) -> None:
@@ -35,8 +35,8 @@ def refuse_changed(path: Path) -> None:
     about = path.parent / ABOUT
     if path.name == ABOUT:
         said = json.loads(path.read_text())
-        checksum = said.pop(OWN, None) if isinstance(said, dict) else None
-        if checksum is not None and checksum != seal(said)[OWN]:
+        checksum = said.pop(SEAL, None) if isinstance(said, dict) else None
+        if checksum is not None and checksum != seal(said)[SEAL]:
             raise ValueError(OTHER)
     elif about.exists():
         compare(path, _read_kept(about, about.stat().st_mtime_ns))
@@ -52,7 +52,7 @@ def compare(path: Path, kept: Mapping[str, str]) -> None:
 def _read_kept(about: Path, time: int) -> dict[str, str]:
     """The checksums of an about.json that was written at this ``time``, in ns."""
     try:
-        kept = json.loads(about.read_text()).get(KEY, {})
+        kept = json.loads(about.read_text()).get(CHECKSUMS, {})
     except (ValueError, AttributeError):
         return {}
     return kept if isinstance(kept, dict) else {}

@@ -61,7 +61,7 @@ def read_metrics(file: Path) -> "pd.DataFrame":
     kept = {}
     if resamples.exists():
         with reading(resamples):
-            kept = read_parquet(resamples, columns=[]).attrs.get(checksums.KEY, {})
+            kept = read_parquet(resamples, columns=[]).attrs.get(checksums.CHECKSUMS, {})
     with reading(file):
         checksums.compare(file, kept)
         table = pd.read_csv(
@@ -83,7 +83,7 @@ def read_resamples(file: Path) -> "pd.DataFrame":
     the metrics.csv beside it, which the same job wrote."""
     with reading(file):
         table = read_parquet(file)
-        if table.attrs.get(checksums.KEY, {}).get("values") not in (None, checksums.compute_values(table)):
+        if table.attrs.get(checksums.CHECKSUMS, {}).get("values") not in (None, checksums.compute_values(table)):
             raise ValueError(checksums.OTHER)
     return table
 

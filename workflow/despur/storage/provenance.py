@@ -77,7 +77,7 @@ def write_about(result: ResultPath, started: float, **more: Any) -> None:
             "seconds": round(time.perf_counter() - started, 2),
             "peak_memory_mb": peak_memory_mb(),
             **gpu_memory_mb(),
-            checksums.KEY: checksums.list_checksums(result.folder, WRITTEN),
+            checksums.CHECKSUMS: checksums.list_checksums(result.folder, WRITTEN),
             **more,
         }
     )

@@ -169,7 +169,7 @@ def save_dataset(folder: Path, points: Mapping[str, Dataset]) -> None:
     with atomic(folder / "table.parquet") as temporary:
         pd.concat([p.table.assign(point=name) for name, p in points.items()]).to_parquet(temporary, index=False)
     sums = checksums.list_checksums(folder, ("inputs.npy", "masks.npy", "groups.npz", "table.parquet"))
-    about = {**{name: p.about for name, p in points.items()}, checksums.KEY: sums}
+    about = {**{name: p.about for name, p in points.items()}, checksums.CHECKSUMS: sums}
     write_json(folder / "about.json", checksums.seal(about))
 
 

@@ -5,10 +5,8 @@ import math
 import numpy as np
 from scipy import stats
 
-from despur.evidence.statistics.contrasts import LEVEL, SEEDS, Contrast, Statement, contrasts_of
+from despur.evidence.statistics.contrasts import LEVEL, MANY_SEEDS, SEEDS, Contrast, Statement, contrasts_of
 from despur.evidence.statistics.rank_correlations import least_half_width
-
-MANY = 100  # more seeds than this are no advice
 
 
 def seeds_needed(statement: Statement, true: bool, level: float = LEVEL) -> float:
@@ -28,9 +26,9 @@ def _seeds_for(gap: float, contrast: Contrast, level: float) -> float:
     left = gap**2 - float(stats.norm.isf(level)) ** 2 * of_test
     if gap <= 0 or left <= 0 or not math.isfinite(of_one) or is_too_weak(gap, contrast, level):
         return math.inf
-    numbers = np.arange(SEEDS, 10 * MANY)
+    numbers = np.arange(SEEDS, 10 * MANY_SEEDS)
     enough = stats.t.isf(level, numbers - 1) ** 2 * of_one / numbers < left
-    return float(numbers[enough.argmax()]) if enough.any() else 10.0 * MANY
+    return float(numbers[enough.argmax()]) if enough.any() else 10.0 * MANY_SEEDS
 
 
 def is_too_weak(gap: float, contrast: Contrast, level: float = LEVEL) -> bool:
@@ -46,10 +44,10 @@ def what_would_settle(statement: Statement, test_originals: int | None = None) -
     if now < SEEDS:
         return f"at least {SEEDS} seeds"
     needed = min(seeds_needed(statement, true) for true in (True, False))
-    if needed <= MANY:
+    if needed <= MANY_SEEDS:
         return f"about {max(int(needed), now + 1)} seeds"
     if math.isfinite(needed):
-        return f"more than {MANY} seeds: the estimate is close to its margin"
+        return f"more than {MANY_SEEDS} seeds: the estimate is close to its margin"
     weak = [contrast for contrast in contrasts if is_too_weak(float(contrast.estimate) - contrast.margin, contrast)]
     if weak:
         return f"more seeds cannot settle it: {weak[0].points} points are too few for a correlation so weak"

@@ -12,7 +12,7 @@ from despur.evidence.ledger.files import SCHEMA, read
 from despur.storage.store import Dataset, InputError
 
 KEYS = {"schema": int, "dataset": str, "about": dict, "train": list, "splits": dict}
-TOLD = ("classes", "attributes", "groups", "select", "headline", "source", "licence")
+COPIED_KEYS = ("classes", "attributes", "groups", "select", "headline", "source", "licence")
 
 
 def make_card(dataset: Dataset, name: str) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def make_card(dataset: Dataset, name: str) -> dict[str, Any]:
         }
         if own_groups:
             splits[split]["groups"] = encode(dataset.groups[rows])
-    about = {key: dataset.about[key] for key in TOLD if key in dataset.about}
+    about = {key: dataset.about[key] for key in COPIED_KEYS if key in dataset.about}
     return {"schema": SCHEMA, "dataset": name, "about": about, "train": train.tolist(), "splits": splits}
 
 

@@ -45,7 +45,7 @@ KEYS = {  # what a record holds, and of which type it is
     "draws": dict,
 }
 LATER_KEYS = {"upstream": dict, "weights": dict}  # what records hold that were made since; others do not tell of it
-TOLD = {"device", "peak_memory_mb", "seconds"}  # what tables of cost read of a record's machine and run
+COST_KEYS = {"device", "peak_memory_mb", "seconds"}  # what tables of cost read of a record's machine and run
 Key = tuple[str, str, str]  # split, metric, group
 
 
@@ -83,7 +83,7 @@ def read(path: Path, keys: Mapping[str, Any]) -> dict[str, Any]:
     required = {**keys, **{key: kind for key, kind in LATER_KEYS.items() if key in content}}
     if wrong := [key for key, kind in required.items() if key not in content or not isinstance(content[key], kind)]:
         raise InputError(f"{path}: {', '.join(wrong)} missing or of another type")
-    untold = TOLD - {*content["machine"], *content["run"]} if "machine" in keys else set()
+    untold = COST_KEYS - {*content["machine"], *content["run"]} if "machine" in keys else set()
     if untold:
         raise InputError(f"{path}: {', '.join(sorted(untold))} missing in machine and run")
     if not path.stem.endswith(f"-{digest(text)}"):

@@ -10,7 +10,7 @@ from despur.evidence.ledger.files import Record
 from despur.evidence.ledger.record_checks import list_faults, load_card
 from despur.storage.store import InputError
 
-MEASURED = ("run", "metrics", "predictions", "draws")  # equal in two runs only if one is a copy: seconds are in it
+MEASURED_PARTS = ("run", "metrics", "predictions", "draws")  # with seconds: equal only in copies
 
 
 def check_files(folder: Path) -> tuple[int, int, list[str]]:
@@ -45,6 +45,6 @@ def find_repeated(records: Iterable[Record]) -> Iterator[str]:
     """Records whose run took the same seconds and gave the same numbers as that of another."""
     first: dict[str, Path] = {}
     for record in records:
-        told = json.dumps([record.content[key] for key in MEASURED], sort_keys=True)
+        told = json.dumps([record.content[key] for key in MEASURED_PARTS], sort_keys=True)
         if first.setdefault(told, record.path) != record.path:
             yield f"{record.path}: says the same as {first[told]}"

@@ -14,7 +14,7 @@ import pandas as pd
 from despur.evidence.ledger.coding import encode
 from despur.evidence.ledger.files import Key, nest
 from despur.evidence.ledger.record_checks import compute_from_predictions, list_differences
-from despur.metrics.codes import FEW
+from despur.metrics.codes import TOP_CLASSES
 from despur.metrics.predictions import predict
 from despur.metrics.resampling import plan_checksum
 from despur.specs.paths import Run
@@ -79,7 +79,7 @@ def are_equal(one: Mapping[Key, float], other: Mapping[Key, float]) -> bool:
 def is_read(key: Key, classes: int) -> bool:
     """Whether a table or claim reads the bootstrap values of a metric."""
     _, metric, group = key
-    return group == "" or metric == "probe_accuracy" or (classes <= FEW and metric.startswith("class_"))
+    return group == "" or metric == "probe_accuracy" or (classes <= TOP_CLASSES and metric.startswith("class_"))
 
 
 def drop_large_metrics(values: Mapping[Key, float]) -> dict[Key, float | None]:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from despur.evidence.numbers.counts import NUMBER
 from despur.evidence.numbers.rows import read_by_seed
+from despur.evidence.numbers.settings import ALL_METHODS
 from despur.evidence.numbers.verdicts import POINTS, TOLERANCES
 from despur.evidence.runs.sources import Sources
 from despur.evidence.statistics.contrasts import INTERVAL, SEEDS, Contrast
@@ -26,11 +27,10 @@ from despur.specs.settings import SettingError
 from despur.storage.store import Array
 
 SAME = [*NUMBER, "data"]
-EVERY = "methods"  # in the place of a method: all methods
 
 
 class Choice(NamedTuple):
-    """``changes``: of each component, a data set, a method or EVERY, its changed settings, as paths spell them."""
+    """``changes``: of each data set, method or ALL_METHODS, its changed settings, as paths spell them."""
 
     changes: dict[str, dict[str, str]]
     source: str
@@ -41,7 +41,7 @@ class Choice(NamedTuple):
 
     def find_changes(self, component: str, is_method: bool) -> dict[str, str]:
         """What it changes of a component."""
-        return self.changes.get(component, {}) | (self.changes.get(EVERY, {}) if is_method else {})
+        return self.changes.get(component, {}) | (self.changes.get(ALL_METHODS, {}) if is_method else {})
 
 
 def read_choices(experiments: Mapping[str, Any]) -> list[Choice]:
@@ -57,7 +57,7 @@ def read_changes(text: str, experiments: Mapping[str, Any]) -> tuple[str, dict[s
     """A component, and its settings that a choice changes."""
     base, changes = parse(text)
     kind = "datasets" if base in list_components("datasets") else "methods"
-    users = experiments["methods"].values() if base == EVERY else [base]
+    users = experiments["methods"].values() if base == ALL_METHODS else [base]
     of = "" if kind == "datasets" else experiments["datasets"][0]
     for user in dict.fromkeys(parse(name)[0] for name in users):
         points = resolve(kind, text.replace(base, user, 1), of).points

@@ -16,7 +16,7 @@ from despur.orchestration.experiments import load_experiments
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
 
-EVERY = "methods"  # in the place of a method: all methods
+ALL_METHODS = "methods"  # in the place of a method: all methods
 
 
 class Origin(NamedTuple):
@@ -74,7 +74,7 @@ def list_fitted(experiments: Mapping[str, Any], changes: Mapping[str, Mapping[st
     found_on = []
     for rule in experiments.get("fitted", []):
         of_methods = {parse(experiments["methods"][method])[0] for method in rule.get("methods", [])}
-        names = {EVERY, *of_methods} if of_methods else {*changes}
+        names = {ALL_METHODS, *of_methods} if of_methods else {*changes}
         items = {item for name in names & {*changes} for item in changes[name].items()}
         found_on += [rule["found_on"]] if {*parse_settings(rule["setting"]).items()} <= items else []
     return list(dict.fromkeys(found_on))
@@ -89,13 +89,13 @@ def is_same_number(wanted: Mapping[str, Any], number: Any) -> bool:
 def list_open(experiments: Mapping[str, Any], method: str, row: pd.Series) -> list[str]:
     """The settings that the paper leaves open for a run: of its choices, and of ``open``, by method or data set."""
     settings_left_open = list(_list_choices(experiments, method, row))
-    for name in (EVERY, method, parse(str(row["data"]))[0]):
+    for name in (ALL_METHODS, method, parse(str(row["data"]))[0]):
         settings_left_open += experiments.get("open", {}).get(name, [])
     return list(dict.fromkeys(settings_left_open))
 
 
 def _list_choices(experiments: Mapping[str, Any], method: str, row: pd.Series) -> Iterator[str]:
-    names = {EVERY, method, parse(str(row["data"]))[0], parse(str(row["method"]))[0]}
+    names = {ALL_METHODS, method, parse(str(row["data"]))[0], parse(str(row["method"]))[0]}
     for text in experiments.get("choices", {}):
         for base, settings in map(parse, text.split("/")):
             if base in names:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.evidence.statistics.contrasts import INTERVAL, LEVEL, SEEDS
+from despur.evidence.statistics.contrasts import INTERVAL, LEVEL, MANY_SEEDS, SEEDS
 from despur.evidence.statistics.equivalence import Difference, assume_deviation, measure_difference
 from despur.evidence.statistics.multiplicity import find_p_value
 from despur.evidence.verdicts import NumberVerdict
@@ -26,7 +26,6 @@ POINTS = (
     "fraction",
 )  # units in which a tolerance is in points; of others, percent of the printed number
 NORMAL = 0.05  # one-sided: of the 90 % interval, by which verdicts are wrong in 5 % if seeds are normal
-MANY = 100  # more seeds than this are no advice
 JUDGED_COLUMNS = [  # what judging adds to a row
     "difference",
     "low",
@@ -136,14 +135,14 @@ def what_would_decide(difference: Difference) -> str:
         return "nothing: all seeds are equal, so that they do not say how much they vary"
     n = difference.freedom[0] + 1
     needed = next(
-        (m for m in range(n + 1, MANY + 1) if decide(difference.with_seeds(m)) != NumberVerdict.NOT_KNOWN), None
+        (m for m in range(n + 1, MANY_SEEDS + 1) if decide(difference.with_seeds(m)) != NumberVerdict.NOT_KNOWN), None
     )
     if needed:
         return f"about {needed} seeds of ours"
-    endless = difference.with_seeds(100 * MANY)
+    endless = difference.with_seeds(100 * MANY_SEEDS)
     if float(endless.half_width(LEVEL)) + difference.rounding >= TOLERANCES[1]:
         return "nothing: the paper's own seeds, or the test data, vary too much"
-    return f"more than {MANY} seeds of ours: the difference is close to {TOLERANCES[1]:g}"
+    return f"more than {MANY_SEEDS} seeds of ours: the difference is close to {TOLERANCES[1]:g}"
 
 
 def share_variance(share: float, samples: float) -> float:

@@ -35,6 +35,7 @@ from despur.storage.store import Array
 # So LEVEL is 0.4 % (despur/evidence/statistics/multiplicity.py).
 INTERVAL = 0.025
 SEEDS = 3  # fewer decide nothing
+MANY_SEEDS = 100  # more than this are no advice
 HOLDS, FAILS, UNDECIDED = 1, -1, 0
 ROUNDING = 1e-18  # squared: what rounding alone may make of equal values
 

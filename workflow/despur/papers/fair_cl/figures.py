@@ -28,7 +28,7 @@ from despur.specs.names import parse
 from despur.specs.resolution import resolve
 from despur.storage.store import Array, write_csv
 
-ACCURACY, GAP, LEAKAGE, LOGITS = selected_settings.MEASURED
+ACCURACY, GAP, LEAKAGE, LOGITS = selected_settings.MEASURED_METRICS
 LABELS = {ACCURACY: "accuracy, %", GAP: "GAP, %", LEAKAGE: "Leakage@h, %", LOGITS: "Leakage@ŷ, %"}
 STRENGTH = {"inlp": "iterations", "adv": "weight", "adv_single": "weight", "con": "ratio"}  # what Figure 2 varies
 PARTS = ["ce", "con_ce_scl", "con_ce_fcl", "con"]

@@ -19,7 +19,7 @@ PAPER = ["ce", "inlp", "adv", "con_ft", "con"]
 TUNED = ["leace", "adv_single"]
 METHODS = [*PAPER, *TUNED]
 MARGIN = 0.01  # of accuracy: the paper selects "as close as possible to the best-achievable value" and prints no number
-MEASURED = ["average_accuracy", "gap", "leakage_representations", "leakage_logits"]
+MEASURED_METRICS = ["average_accuracy", "gap", "leakage_representations", "leakage_logits"]
 
 
 def name_variants(table: pd.DataFrame) -> pd.DataFrame:

@@ -20,7 +20,8 @@ def add_tradeoffs(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
             if set(among) - set(part["paper_method"]):
                 continue
             parts = [
-                part[part["metric"] == metric].sort_values("paper_method") for metric in selected_settings.MEASURED
+                part[part["metric"] == metric].sort_values("paper_method")
+                for metric in selected_settings.MEASURED_METRICS
             ]
             values = tradeoff(*(rows[columns].to_numpy(float) for rows in parts))
             derived = {"metric": name, **join_texts(part), **dict(zip(columns, values.T, strict=True))}
@@ -37,7 +38,7 @@ def join_texts(part: pd.DataFrame) -> dict[str, str]:
 def compare_means(metrics: pd.DataFrame) -> pd.Series:
     """Trade-offs of means over seeds, as in the paper: by metric, data set and method."""
     keys = [*RUN, "paper_method", "split", "selection", "group", "metric"]
-    measured = metrics[metrics["metric"].isin(selected_settings.MEASURED)].assign(seed=0)
+    measured = metrics[metrics["metric"].isin(selected_settings.MEASURED_METRICS)].assign(seed=0)
     table = add_tradeoffs(measured.groupby(keys, as_index=False)["value"].mean(), ["value"])
     return table[table["metric"].isin(TRADEOFFS)].set_index(["metric", "paper_dataset", "data", "paper_method"])[
         "value"

@@ -19,12 +19,10 @@ from typing import Any
 import pandas as pd
 
 from despur.orchestration import artifact_files, experiments, matrix
-from despur.specs.stages import TABLE
+from despur.specs.stages import OTHER_RULES, RULE_TITLES, TABLE
 from despur.storage.reading import read_json
 
 RECORDS = Path(".snakemake/metadata")
-TITLES = {stage.rule: stage.title for stage in TABLE}
-REST = "tables and figures"
 HEAVY = {stage.title for stage in TABLE if stage.trains or stage.name == "groups"}  # about.json has their own seconds
 
 
@@ -42,7 +40,7 @@ class Job:
 
     @property
     def stage(self) -> str:
-        return TITLES.get(self.rule, REST)
+        return RULE_TITLES.get(self.rule, OTHER_RULES)
 
 
 class Jobs:
@@ -116,7 +114,10 @@ def sum_by_stage(jobs: Iterable[Job]) -> list[dict[str, Any]]:
     mine: dict[str, list[Job]] = {}
     for job in jobs:
         mine.setdefault(job.stage, []).append(job)
-    return [{"name": stage, **sum_jobs(mine[stage])} for stage in sorted(mine, key=[*TITLES.values(), REST].index)]
+    return [
+        {"name": stage, **sum_jobs(mine[stage])}
+        for stage in sorted(mine, key=[*RULE_TITLES.values(), OTHER_RULES].index)
+    ]
 
 
 def sum_jobs(jobs: Collection[Job]) -> dict[str, Any]:
