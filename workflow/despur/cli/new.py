@@ -24,18 +24,11 @@ CREATED = (*FOLDERS, "paper")
 def create(kind: str, name: str, folder: Path | None = None) -> Iterator[str]:
     """a file that runs, and its test, for a new method, dataset, encoder, inference, metric or paper, here or in an
     extension. Raises SettingError for a name that is not valid, or that exists."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise SettingError(f"{name!r} cannot be a name: use lower-case letters, digits and _, such as my_{kind}")
-    if keyword.iskeyword(name) or keyword.iskeyword(name.capitalize()):  # none: its class would be None
-        raise SettingError(f"{name!r} is a word of Python, which names no file or class: choose another name")
+    refuse_bad_name(kind, name)
     if not (folder or TESTS.is_dir()):
         raise SettingError("there is no checkout of the project to write into: name a folder, --folder my_project")
     files = list_files(kind, name, folder)
-    if kind == "paper" and name in list_papers():
-        raise SettingError(f"{find_paper(name)} exists: choose another name")
-    if kind != "paper" and name in list_components(FOLDERS[kind]):
-        raise SettingError(f"{find_component(FOLDERS[kind], name)} exists: choose another name")
-    for file in files:
+    for file in (*list_namesakes(kind, name), *files):
         if file.exists():
             raise SettingError(f"{file} exists: choose another name")
     for file, template in files.items():
@@ -45,6 +38,21 @@ def create(kind: str, name: str, folder: Path | None = None) -> Iterator[str]:
     test = next(file for file in files if file.name.startswith("test_"))
     settings = f"DESPUR_EXTENSIONS={folder} " if folder else ""
     yield f"next: edit them; test them with: {settings}pytest {test}"
+
+
+def refuse_bad_name(kind: str, name: str) -> None:
+    """Raise SettingError for what names no file and no class."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise SettingError(f"{name!r} cannot be a name: use lower-case letters, digits and _, such as my_{kind}")
+    if keyword.iskeyword(name) or keyword.iskeyword(name.capitalize()):  # none: its class would be None
+        raise SettingError(f"{name!r} is a word of Python, which names no file or class: choose another name")
+
+
+def list_namesakes(kind: str, name: str) -> list[Path]:
+    """The paper or component of this kind and name, where there is one."""
+    if kind == "paper":
+        return [find_paper(name)] if name in list_papers() else []
+    return [find_component(FOLDERS[kind], name)] if name in list_components(FOLDERS[kind]) else []
 
 
 def list_files(kind: str, name: str, extension: Path | None = None) -> dict[Path, Path]:

@@ -91,10 +91,14 @@ class Server:
                 self.events.unregister(self.listener)
                 self.listener.close()
         if not self.retired:
-            if self.successor:
-                os.kill(self.successor, signal.SIGKILL)
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self.clean_up()
         return []
+
+    def clean_up(self) -> None:
+        """End the successor that has not taken over, and remove the server's folder."""
+        if self.successor:
+            os.kill(self.successor, signal.SIGKILL)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def accept(self) -> list[str]:
         """Start the command of the next client; in the child, returns this command."""
