@@ -139,7 +139,7 @@ def load_measurements(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, p
 
 def append_rows(table: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
     """A table with further rows, if there are any."""
-    return pd.concat([table, more], ignore_index=True) if len(more) else table
+    return pd.concat([table, more.dropna(axis="columns", how="all")], ignore_index=True) if len(more) else table
 
 
 ARTIFACTS: dict[str, WriteArtifact] = {
