@@ -10,6 +10,7 @@ from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.numbers.tables import compare, format_spread, format_table, to_markdown
 from despur.evidence.numbers.verdicts import judge_values
 from despur.evidence.runs.artifact_metrics import load_metrics, parse_artifact_runs, select_headline
+from despur.evidence.statistics.equivalence import PrintedValue
 from despur.orchestration.experiments import ArtifactRun
 
 METRICS = ("worst_group_accuracy", "average_accuracy")
@@ -75,7 +76,7 @@ def test_the_interval_counts_seeds_and_the_samples_behind_a_number(run, metric, 
     metrics = load_metrics([run(VALUES, sizes=sizes)])
     values = 100 * np.array([pair[METRICS.index(metric)] for pair in VALUES])
     (row,) = compare(printed(("cmnist", "cnc", metric, 74.0, 3.0)), metrics, 3).to_dict("records")
-    expected = judge_values(values, 74.0, 3.0, 3, samples, 0.5)
+    expected = judge_values(values, PrintedValue(74.0, 3.0, 3, rounding=0.5), samples)
     assert (row["low"], row["high"]) == pytest.approx((expected["low"], expected["high"]))
     assert row["by_seed"] == " ".join(f"{seed}:{value:.10g}" for seed, value in enumerate(values))
 

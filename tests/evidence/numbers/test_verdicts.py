@@ -12,7 +12,7 @@ from despur.evidence.numbers.counts import count_numbers, count_standing, summar
 from despur.evidence.numbers.sample_noise import is_official, sample_variance
 from despur.evidence.numbers.verdicts import judge_count, judge_logarithms, judge_values, last_digit, share_variance
 from despur.evidence.statistics.contrasts import LEVEL
-from despur.evidence.statistics.equivalence import assume_deviation, measure_difference
+from despur.evidence.statistics.equivalence import PrintedValue, assume_deviation, measure_difference
 from despur.evidence.statistics.multiplicity import adjust_false_discoveries, adjust_holm, find_p_value
 from despur.evidence.verdicts import NumberVerdict
 
@@ -24,7 +24,7 @@ TIGHT = np.array([-0.1, 0.0, 0.1])  # deviation .1
 )
 def test_the_interval_of_a_difference_is_welch_s(theirs, their_seeds, ours):
     ours = np.array(ours)
-    found = judge_values(ours, 2.0, theirs, their_seeds)
+    found = judge_values(ours, PrintedValue(2.0, theirs, their_seeds))
     printed = np.resize([-1.0, 1.0], their_seeds)
     printed = 2 + theirs * (printed - printed.mean()) / printed.std(ddof=1)  # with just this mean and deviation
     expected = stats.ttest_ind(ours, printed, equal_var=False).confidence_interval(0.95)
@@ -32,7 +32,7 @@ def test_the_interval_of_a_difference_is_welch_s(theirs, their_seeds, ours):
 
 
 def test_without_a_printed_deviation_the_printed_number_is_taken_as_fixed():
-    found = judge_values(np.array([1.0, 2.0, 4.0]), 2.0, None, 5)
+    found = judge_values(np.array([1.0, 2.0, 4.0]), PrintedValue(2.0, None, 5))
     expected = stats.ttest_1samp([1.0, 2.0, 4.0], 2.0).confidence_interval(0.95)
     assert (found["low"], found["high"]) == pytest.approx((expected.low - 2, expected.high - 2))
 
@@ -51,19 +51,16 @@ def test_without_a_printed_deviation_the_printed_number_is_taken_as_fixed():
     ],
 )
 def test_the_whole_interval_decides(shift, verdict):
-    assert judge_values(TIGHT + shift, 0.0, None, 5)["verdict"] == verdict
+    assert judge_values(TIGHT + shift, PrintedValue(0.0, None, 5))["verdict"] == verdict
 
 
 def test_tolerances_are_points_of_percentages_and_percent_of_all_else():
     for scale, unit in ((1.0, "percent"), (0.01, "fraction"), (10.0, "count")):  # 1,000 printed: 10 are one percent
-        printed = 1000.0 if unit == "count" else 50.0 * scale
-        verdicts = [
-            judge_values(printed + scale * (TIGHT + d), printed, None, 1, unit=unit)["verdict"] for d in (1, 4, 9)
-        ]
+        number = 1000.0 if unit == "count" else 50.0 * scale
+        printed = PrintedValue(number, None, 1)
+        verdicts = [judge_values(number + scale * (TIGHT + d), printed, unit=unit)["verdict"] for d in (1, 4, 9)]
         assert verdicts == ["within 2", "within 5", "beyond 5"], unit
-        found = judge_values(
-            printed + scale * TIGHT, printed, None, 1, unit=unit
-        )  # an interval is in the number's unit
+        found = judge_values(number + scale * TIGHT, printed, unit=unit)  # an interval is in the number's unit
         assert found["high"] == pytest.approx(scale * stats.t.isf(0.025, 2) * 0.1 / math.sqrt(3)), unit
 
 
@@ -74,15 +71,15 @@ def test_a_ratio_is_compared_by_logarithms():
 
 
 def test_rounding_and_test_data_widen_an_interval():
-    assert judge_values(TIGHT + 1.3, 0.0, None, 5, rounding=0.5)["verdict"] == "within 5"
-    assert judge_values(TIGHT, 0.0, None, 5, test_variance=9.0)["verdict"] == "not known"
-    unknown = judge_values(TIGHT, 0.0, None, 5, test_variance=math.nan)
+    assert judge_values(TIGHT + 1.3, PrintedValue(0.0, None, 5, rounding=0.5))["verdict"] == "within 5"
+    assert judge_values(TIGHT, PrintedValue(0.0, None, 5), test_variance=9.0)["verdict"] == "not known"
+    unknown = judge_values(TIGHT, PrintedValue(0.0, None, 5), test_variance=math.nan)
     assert unknown["verdict"] == "not known" and "test data" in unknown["would_decide"]
 
 
 def test_what_is_not_known_says_what_would_decide_it():
     def advise(values, std=None, seeds=5):
-        found = judge_values(np.array(values), 0.0, std, seeds)
+        found = judge_values(np.array(values), PrintedValue(0.0, std, seeds))
         assert found["verdict"] == "not known"
         return found["would_decide"]
 
@@ -97,14 +94,14 @@ def test_what_is_not_known_says_what_would_decide_it():
 
 
 def test_the_assumed_deviation_is_three_times_ours():
-    found = measure_difference(np.array([1.0, 2.0, 4.0]), 0.0, None, 5)
+    found = measure_difference(np.array([1.0, 2.0, 4.0]), PrintedValue(0.0, None, 5))
     assumed = assume_deviation(found, 5)
     deviation = np.std([1.0, 2.0, 4.0], ddof=1)
     assert float(assumed.half_width(0.05)) == pytest.approx(stats.t.isf(0.05, 2) * deviation * math.sqrt(1 / 3 + 9 / 5))
 
 
 def test_p_values_are_the_levels_at_which_a_verdict_is_given():
-    found = judge_values(TIGHT + 1.0, 0.0, None, 5)
+    found = judge_values(TIGHT + 1.0, PrintedValue(0.0, None, 5))
     t = (2 - 1) / (0.1 / math.sqrt(3))
     assert found["p_within_2"] == pytest.approx(stats.t.sf(t, 2), rel=2e-3) and found["p_beyond_5"] == 1.0
     assert find_p_value(lambda level: np.array(level >= 0.01)) == pytest.approx(0.01, rel=2e-3)

@@ -21,7 +21,7 @@ from despur.compute.randomness import derive_generator
 from despur.evidence.numbers.verdicts import TOLERANCES
 from despur.evidence.statistics import contrasts
 from despur.evidence.statistics.contrasts import FAILS, HOLDS, Contrast, Group, decide
-from despur.evidence.statistics.equivalence import Difference, measure_difference
+from despur.evidence.statistics.equivalence import Difference, PrintedValue, measure_difference
 from despur.evidence.statistics.rank_correlations import correlate_ranks, fisher
 from despur.metrics import RESAMPLES
 from despur.storage.store import Array
@@ -142,9 +142,9 @@ def simulate_numbers(seeds: int, shape: str, deviation: float, runs: int = RUNS)
 
 def compare(ours: Array, theirs: Array | None) -> Difference:
     """The difference of simulated seeds (R,n) from a printed mean (R,) that is taken as fixed, or of printed seeds."""
+    fixed = measure_difference(ours, PrintedValue(0.0, None, 1))
     if theirs is None:
-        return measure_difference(ours, 0.0, None, 1)
-    fixed = measure_difference(ours, 0.0, None, 1)
+        return fixed
     n = theirs.shape[-1]
     variance = theirs.var(axis=-1, ddof=1) / n
     return Difference(fixed.estimate - theirs.mean(axis=-1), fixed.own_variance, variance, (fixed.freedom[0], n - 1))

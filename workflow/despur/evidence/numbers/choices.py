@@ -18,7 +18,7 @@ from despur.evidence.numbers.settings import ALL_METHODS
 from despur.evidence.numbers.verdicts import POINTS, TOLERANCES
 from despur.evidence.runs.sources import Sources
 from despur.evidence.statistics.contrasts import INTERVAL, SEEDS, Contrast
-from despur.evidence.statistics.equivalence import Difference, measure_difference
+from despur.evidence.statistics.equivalence import Difference, PrintedValue, measure_difference
 from despur.evidence.verdicts import MEASURED, ChoiceVerdict, NumberVerdict
 from despur.specs.declarations import list_components
 from despur.specs.names import join, parse
@@ -150,7 +150,7 @@ def measure_move(without: Array, under: Array, printed: Array) -> tuple[Contrast
     side = np.sign(without[..., ::2].mean(axis=-1, keepdims=True) - printed)
     before, after = ((side * (values - printed))[..., 1::2].mean(axis=-2) for values in (without, under))
     moved = Contrast(before - after, np.empty((*before.shape, 0)))
-    return moved, measure_difference(after, 0.0, None, after.shape[-1])
+    return moved, measure_difference(after, PrintedValue(0.0, None, after.shape[-1]))
 
 
 def describe_interval(estimate: float, half_width: float) -> str:

@@ -12,6 +12,7 @@ from despur.evidence.numbers.rows import describe_origin, describe_values, keep_
 from despur.evidence.numbers.sample_noise import sample_variance
 from despur.evidence.numbers.verdicts import JUDGED_COLUMNS, judge_values, last_digit
 from despur.evidence.runs import run_files
+from despur.evidence.statistics.equivalence import PrintedValue
 from despur.evidence.verdicts import NumberVerdict
 
 DECIDING = ("would_decide", "if_normal", "threefold")
@@ -73,8 +74,8 @@ def compare(
                 runs = pd.concat([shares, here[here["metric"] == "samples"]])
                 noise = sample_variance(number, runs[runs["data"] == data], str(data), resamples)
                 std = None if pd.isna(number.std) else float(number.std)
-                kept = 100 * keep_sound(part).to_numpy(float)
-                row |= judge_values(kept, number.mean, std, reported_seeds, noise, rounding[number.metric])
+                printed = PrintedValue(number.mean, std, reported_seeds, rounding[number.metric])
+                row |= judge_values(100 * keep_sound(part).to_numpy(float), printed, noise)
             elif "verdict" not in row:
                 row |= refused or {"verdict": NumberVerdict.NOT_COMPARED, "reason": "every seed collapsed"}
             rows.append(base | row | describe_origin(number, part, bool(substitute)))

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.statistics.contrasts import INTERVAL, LEVEL, MANY_SEEDS, SEEDS
-from despur.evidence.statistics.equivalence import Difference, assume_deviation, measure_difference
+from despur.evidence.statistics.equivalence import Difference, PrintedValue, assume_deviation, measure_difference
 from despur.evidence.statistics.multiplicity import find_p_value
 from despur.evidence.verdicts import NumberVerdict
 from despur.storage.store import Array
@@ -41,36 +41,23 @@ JUDGED_COLUMNS = [  # what judging adds to a row
 
 
 def judge_values(
-    values: Array,
-    printed: float,
-    printed_std: float | None,
-    printed_seeds: int,
-    test_variance: float = 0.0,
-    rounding: float = 0.0,
-    unit: str = "percent",
+    values: Array, printed: PrintedValue, test_variance: float = 0.0, unit: str = "percent"
 ) -> dict[str, Any]:
     """JUDGED_COLUMNS of a row: our values by seed (n,), without those that collapsed, against a printed number of the
-    same unit. ``test_variance``: of the difference, by test samples, squared; NaN: not known. ``rounding``: half a unit
-    of the last printed digit. ``low``, ``high``: the 95 % interval of the difference."""
-    row: dict[str, Any] = {"difference": float(np.mean(values)) - printed if len(values) else math.nan}
+    same unit. ``test_variance``: of the difference, by test samples, squared; NaN: not known. ``low``, ``high``: the
+    95 % interval of the difference."""
+    row: dict[str, Any] = {"difference": float(np.mean(values)) - printed.mean if len(values) else math.nan}
     if len(values) < SEEDS:
         return row | {"verdict": NumberVerdict.NOT_KNOWN, "would_decide": f"at least {SEEDS} seeds"}
     if math.isnan(test_variance):
         return row | {"verdict": NumberVerdict.NOT_KNOWN, "would_decide": "how much the test data vary"}
-    scale = find_scale(printed, unit)
-    difference = measure_difference(
-        values * scale,
-        printed * scale,
-        None if printed_std is None else printed_std * scale,
-        printed_seeds,
-        test_variance * scale**2,
-        rounding * scale,
-    )
+    scale = find_scale(printed.mean, unit)
+    difference = measure_difference(values * scale, printed.scale(scale), test_variance * scale**2)
     half = float(difference.half_width(INTERVAL)) / scale
     row |= {"low": row["difference"] - half, "high": row["difference"] + half}
     row |= {"verdict": decide(difference), "would_decide": what_would_decide(difference)} | find_p_values(difference)
     row["if_normal"] = decide(difference, NORMAL)
-    return row | {"threefold": decide(assume_deviation(difference, printed_seeds)) if printed_std is None else ""}
+    return row | {"threefold": decide(assume_deviation(difference, printed.seeds)) if printed.std is None else ""}
 
 
 def judge_logarithms(
@@ -78,14 +65,8 @@ def judge_logarithms(
 ) -> dict[str, Any]:
     """The same of a ratio: logarithms by seed against that of a printed ratio without a deviation. ``test_variance``:
     of the logarithm; ``rounding``: of the ratio."""
-    row = judge_values(
-        100 * logs,
-        100 * math.log(printed),
-        None,
-        printed_seeds,
-        1e4 * test_variance,
-        100 * math.log1p(rounding / printed),
-    )
+    as_log = PrintedValue(100 * math.log(printed), None, printed_seeds, 100 * math.log1p(rounding / printed))
+    row = judge_values(100 * logs, as_log, 1e4 * test_variance)
     row["difference"] = printed * math.expm1(row["difference"] / 100)
     return row | {end: printed * math.expm1(row[end] / 100) for end in ("low", "high") if end in row}
 

@@ -13,6 +13,7 @@ from despur.evidence.numbers.sample_noise import sample_variance
 from despur.evidence.numbers.verdicts import judge_count, judge_values
 from despur.evidence.sentences.sentence_format import Sentence
 from despur.evidence.statistics.contrasts import FAILS, HOLDS, SEEDS, Group, contrasts_of, decide
+from despur.evidence.statistics.equivalence import PrintedValue
 from despur.evidence.statistics.formulas import Formula, Formulas
 from despur.evidence.statistics.levels import Missing
 from despur.evidence.verdicts import NumberVerdict
@@ -44,13 +45,13 @@ class Taken:
 
     def judge(self, sentence: Sentence, measured: MeasuredValues) -> dict[str, Any]:
         """Difference and verdict."""
-        printed = sentence.number.mean
+        number = sentence.number
         if self.statement:
-            return {"difference": self.ours - printed} | judge_statement(self.statement)
+            return {"difference": self.ours - number.mean} | judge_statement(self.statement)
         if "counted" in sentence.words:
-            return judge_count(self.ours, printed, sentence.rounding)
-        noise = sum_noise(sentence, self.formula, measured)
-        return judge_values(self.values, printed, None, sentence.seeds, noise, sentence.rounding, sentence.number.unit)
+            return judge_count(self.ours, number.mean, sentence.rounding)
+        printed = PrintedValue(number.mean, None, sentence.seeds, sentence.rounding)
+        return judge_values(self.values, printed, sum_noise(sentence, self.formula, measured), number.unit)
 
 
 def judge_statement(statement: Group) -> dict[str, str]:

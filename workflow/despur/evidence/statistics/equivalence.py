@@ -6,6 +6,7 @@ unit of the last printed digit. The level is stricter than the 5 % that a verdic
 %, seeds that are skewed as an exponential are wrong in up to 14 % (docs/error_rates.md)."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -14,6 +15,20 @@ from despur.evidence.statistics.contrasts import LEVEL, ROUNDING
 from despur.storage.store import Array
 
 THREEFOLD = 3.0  # what is assumed of a paper's deviation where it prints none, beside taking its number as fixed
+
+
+class PrintedValue(NamedTuple):
+    """A mean over so many seeds; taken as fixed without a deviation. ``rounding``: half a unit of its last digit."""
+
+    mean: float
+    std: float | None
+    seeds: int
+    rounding: float = 0.0
+
+    def scale(self, factor: float) -> "PrintedValue":
+        """The same in another unit."""
+        std = None if self.std is None else self.std * factor
+        return PrintedValue(self.mean * factor, std, self.seeds, self.rounding * factor)
 
 
 @dataclass(frozen=True)
@@ -65,20 +80,13 @@ class Difference:
         return replace(self, own_variance=ours, freedom=(seeds - 1, self.freedom[1]))
 
 
-def measure_difference(
-    values: Array,
-    printed: float,
-    printed_std: float | None,
-    printed_seeds: int,
-    test_variance: float = 0.0,
-    rounding: float = 0.0,
-) -> Difference:
-    """Of our values by seed (...,n), at least two. Without a printed deviation the printed number is taken as fixed."""
+def measure_difference(values: Array, printed: PrintedValue, test_variance: float = 0.0) -> Difference:
+    """Of our values by seed (...,n), at least two."""
     n = values.shape[-1]
     ours = np.asarray(values.var(axis=-1, ddof=1) / n)
-    theirs = np.zeros_like(ours) if printed_std is None else np.full_like(ours, printed_std**2 / printed_seeds)
-    freedom = (n - 1, printed_seeds - 1 if printed_seeds > 1 else n - 1)
-    return Difference(values.mean(axis=-1) - printed, ours, theirs, freedom, test_variance, rounding)
+    theirs = np.zeros_like(ours) if printed.std is None else np.full_like(ours, printed.std**2 / printed.seeds)
+    freedom = (n - 1, printed.seeds - 1 if printed.seeds > 1 else n - 1)
+    return Difference(values.mean(axis=-1) - printed.mean, ours, theirs, freedom, test_variance, printed.rounding)
 
 
 def assume_deviation(difference: Difference, printed_seeds: int) -> Difference:
