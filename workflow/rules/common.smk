@@ -86,6 +86,11 @@ def job_cache_key(stage):
     return for_job(stage, cache_key)
 
 
+def when_planned(function, *arguments):
+    """A parameter that is computed for planned jobs only: digests of the code of all papers take a second."""
+    return lambda wildcards: function(*arguments)
+
+
 MISSING = set()  # lines that were said
 
 

@@ -20,7 +20,7 @@ for paper in config["papers"]:
                 "../../envs/despur.yaml"
             params:
                 module=[f"despur.papers.{paper}.{artifact_files.find_module(artifact)[0]}", artifact],
-                artifact_runs=jobs.serialize_artifact(config, paper, artifact),
+                artifact_runs=when_planned(jobs.serialize_artifact, config, paper, artifact),
                 prefix=path_without_suffix,
             message:
                 f"Making {artifact_files.format_label(artifact)} of {paper}"

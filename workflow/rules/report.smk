@@ -21,7 +21,7 @@ if MATRIX:
         conda:
             "../../envs/despur.yaml"
         params:
-            artifact_runs=jobs.serialize_matrix(config),
+            artifact_runs=when_planned(jobs.serialize_matrix, config),
             prefix=path_without_suffix,
         message:
             "Comparing all methods on the same data"
@@ -56,7 +56,7 @@ rule scorecard:
         "../../envs/despur.yaml"
     params:
         config=json.dumps(config),
-        code=script_digest("despur/reporting/pages/scorecard.py"),
+        code=when_planned(script_digest, "despur/reporting/pages/scorecard.py"),
         prefix=path_without_suffix,
     message:
         "Collecting the verdicts"
