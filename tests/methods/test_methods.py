@@ -322,17 +322,6 @@ def test_cnc_projection_is_trained_and_kept_with_the_weights():
     assert before["projection.2.weight"].shape == (8, 84)
 
 
-@pytest.mark.parametrize("name", ["erm", "jtt", "gdro", CNC])
-def test_presentations_counts_the_images_of_a_batch(name):
-    y, predicted = labels({(0, 0): 14, (0, 1): 6, (1, 1): 10, (1, 0): 6})
-    method = build(name, task(y, predicted, crop="presentation"))
-    encoded = []
-    method.networks["encoder"].register_forward_hook(lambda module, inputs, output: encoded.append(len(output)))
-    batch = next(method.epoch_batches(RNG(0)))
-    method.step(batch, RNG(0))
-    assert encoded == [method.count_images(batch)]
-
-
 @pytest.mark.parametrize(
     ("asked", "epoch", "share"),
     [

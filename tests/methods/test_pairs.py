@@ -11,8 +11,6 @@ from torch.nn.functional import normalize
 
 from despur.augment.base import lab
 from despur.compute.machine import Machine
-from despur.compute.randomness import derive_generator
-from despur.compute.task import encode
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.losses.whitening import whiten
 from despur.orchestration import experiments
@@ -373,42 +371,7 @@ def test_prototypes_have_length_1_and_stay_in_the_first_epoch():
     torch.testing.assert_close(weight.norm(dim=1), torch.ones(3))
 
 
-# Resuming
-
-
-RESUMED = [
-    *("byol", "cmc", "moco+queue=9", "wmse+epsilon=0.1+projector_dim=2+slice=3+slicings=2"),
-    "simclr_msr",
-    *(pytest.param(name, marks=pytest.mark.long) for name in ("ressl_msr+queue=9", "swav_msr+prototypes=5")),
-]
-
-
-@pytest.mark.parametrize("name", RESUMED)
-@pytest.mark.parametrize("stop", [3, 5])
-def test_features_are_identical_after_resume(name, stop, tmp_path, capsys):
-    def method(seed):
-        return build(f"{name}+batch_size=4+epochs=2{SMALL}", task(np.arange(12) % 2, crop="image"), seed)
-
-    def features(of, checkpoint):
-        Trainer(of, "key", lambda of: {}, Machine(CPU, checkpoint_seconds=0), checkpoint).run()
-        return encode(of.networks["encoder"], None, of.task.batcher, derive_generator("test"))["z"]
-
-    whole = features(method(0), tmp_path / "whole.pt")
-    killed, taken = method(0), []
-    step = killed.step
-
-    def fragile(batch, rng):
-        taken.append(batch)
-        if len(taken) == stop:
-            raise KeyboardInterrupt
-        return step(batch, rng)
-
-    killed.step = fragile
-    with pytest.raises(KeyboardInterrupt):
-        features(killed, tmp_path / "pieces.pt")
-    np.testing.assert_array_equal(features(method(7), tmp_path / "pieces.pt"), whole)
-    assert "resumes at step" in capsys.readouterr().err
-    assert not np.array_equal(features(method(7), tmp_path / "other.pt"), whole)
+# History
 
 
 def test_two_stages_are_logged_each_by_its_own_steps(tmp_path):
