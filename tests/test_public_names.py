@@ -9,10 +9,15 @@ import pytest
 from examples import list_examples, list_public, run_example
 
 TRAINED = ("despur.train", "despur.load", "despur.load_metrics")  # one makes what the others read
-QUICK = [pytest.param(*each, id=each[0]) for each in list_examples() if each[0] not in TRAINED]
+PROJECTED = ("despur.inference.clusters", "despur.inference.george")  # UMAP is compiled
+EXAMPLES = [
+    pytest.param(name, test, id=name, marks=[pytest.mark.long] if name in PROJECTED else [])
+    for name, test in list_examples()
+    if name not in TRAINED
+]
 
 
-@pytest.mark.parametrize(("name", "test"), QUICK)
+@pytest.mark.parametrize(("name", "test"), EXAMPLES)
 def test_examples_hold(name, test):
     assert run_example(test) == ""
 

@@ -1,5 +1,7 @@
 """The bundled image-text model: its loss, its captions, what it may see, and what becomes of it as a stage-1 base."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
@@ -23,6 +25,7 @@ RNG = np.random.default_rng
 MODULES = {"scene_digits": scene_digits, "scene_subclasses": scene_subclasses}
 
 
+@cache
 def data(name):
     (point,) = resolve("datasets", name).points
     return MODULES[point.base_name].build(point.settings, None)
