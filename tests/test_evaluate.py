@@ -229,6 +229,5 @@ def test_what_is_told_of_representations_is_found_once_for_all_heads_on_them(dat
             found, evaluate_run(dataset, RUN, each, 3), strict=True
         ):
             np.testing.assert_equal(value, alone, err_msg=f"{metric} {group}")
-    assert (
-        known and evaluate_run(dataset, Run(RUN.data, RUN.spec, 1), outputs, 3, known) and len(asked) == 4
-    )  # another seed, other halves
+    # another seed, other halves
+    assert known and evaluate_run(dataset, Run(RUN.data, RUN.spec, 1), outputs, 3, known) and len(asked) == 4

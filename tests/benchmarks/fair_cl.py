@@ -87,9 +87,8 @@ def fair_cl() -> list[Row]:
     }
     fitted = {name: timed(work) for name, (_, work) in fits.items()}
     rows += [(f"fair_cl: {name}", fitted[name], "core s", goal, "100,000 x 300") for name, (goal, _) in fits.items()]
-    trained = 60 * (
-        2 * epochs["erm"] + epochs["con"] + epochs["con_ft"] + 98 * steps["adv"]
-    )  # INLP sits on a CE model of its own
+    # INLP sits on a CE model of its own
+    trained = 60 * (2 * epochs["erm"] + epochs["con"] + epochs["con_ft"] + 98 * steps["adv"])
     whole = 10 * (trained + 300 * fitted["an iteration of inlp"] + 10 * fitted["linear leakage"]) / 3600
     return [
         *rows,

@@ -35,19 +35,8 @@ EVERY: Ways = tuple((precision, mode) for precision in ("tf32", "bf16") for mode
 PLAIN: Ways = (("tf32", "off"), ("tf32", "reduce-overhead"))
 # TFLOP/s of dense products by NVIDIA's data sheets: in bf16, and in TF32, which convolutions take.
 PEAKS = {"H200": (989, 494), "H100 80GB HBM3": (989, 494), "H100 PCIe": (756, 378), "A100": (312, 156)}
-COLUMN = (
-    "erm",
-    "cvar_dro",
-    "lff",
-    "george",
-    "pgi",
-    "cim",
-    "eiil",
-    "jtt",
-    "supcon",
-    "cnc",
-    "gdro",
-)  # of Zhang et al.'s Table 1
+# of Zhang et al.'s Table 1
+COLUMN = ("erm", "cvar_dro", "lff", "george", "pgi", "cim", "eiil", "jtt", "supcon", "cnc", "gdro")
 DIGITS = (
     "simclr",
     "same_domain_negatives",

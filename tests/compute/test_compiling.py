@@ -13,11 +13,8 @@ from despur.compute.machine import Machine
 from despur.training.loop import Trainer
 
 compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
-ERM, CNC, BYOL = (
-    "erm+batch_size=12",
-    f"cnc{SMALL}",
-    f"byol{HEADED}",
-)  # batches of one size; of every size; a target called first, dropout
+# batches of one size; of every size; a target called first, dropout
+ERM, CNC, BYOL = ("erm+batch_size=12", f"cnc{SMALL}", f"byol{HEADED}")
 
 WHOLE = (  # those that encode all samples within a step
     "head_first+batch_size=12+encoder=lenet+head_epochs=2",

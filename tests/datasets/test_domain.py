@@ -133,10 +133,8 @@ def test_domain_digits_use_every_scan_in_one_split():
 
 def test_domain_digits_vary_training_originals_only():
     dataset = digits("domain_digits+sigma=0")
-    table, ink = (
-        dataset.table,
-        dataset.inputs.max(axis=3).astype(int),
-    )  # multiplied by 255 in one channel: the gray digit
+    # multiplied by 255 in one channel: the gray digit
+    table, ink = (dataset.table, dataset.inputs.max(axis=3).astype(int))
     for split in dataset.splits:
         rows, original = dataset.rows(split), table["original"].to_numpy()
         same = [ink[rows[original[rows] == each]] for each in set(original[rows])]

@@ -273,9 +273,8 @@ def test_a_bigru_reads_a_text_the_same_whatever_the_padding():
     assert found.shape == (3, 10) == (3, encoder.dim) and found.isfinite().all()
     torch.testing.assert_close(encoder(words[:1, :3])[0], found[0])
     embedded = encoder.embedding(words[:1, :3])
-    torch.testing.assert_close(
-        encoder.gru(embedded)[0][0, 2, :5], found[0, :5]
-    )  # forwards: the state after the last word
+    # forwards: the state after the last word
+    torch.testing.assert_close(encoder.gru(embedded)[0][0, 2, :5], found[0, :5])
     torch.testing.assert_close(encoder.gru(embedded)[0][0, 0, 5:], found[0, 5:])  # backwards: after the first
     with pytest.raises(ValueError, match="bigru"):
         bigru.build({}, (3, 32, 32))

@@ -74,13 +74,8 @@ def imagenet(tmp_path):
 
 def test_the_hierarchy_knows_levels_and_what_lies_below(imagenet):
     tree = breeds.Hierarchy(imagenet / "breeds")
-    assert [tree.level(node) for node in ("n00001740", "nthing", "nanimal", "ncat", "n10")] == [
-        0,
-        1,
-        3,
-        4,
-        5,
-    ]  # by the longest way
+    # by the longest way
+    assert [tree.level(node) for node in ("n00001740", "nthing", "nanimal", "ncat", "n10")] == [0, 1, 3, 4, 5]
     assert tree.find_classes("nanimal") == {"n10", "n11", "n12", "n13", "n14"} and tree.find_classes("nempty") == set()
     assert "nempty" not in tree.descendants("n00001740")
     assert tree.names["nanimal"] == "animal" and tree.names["n10"] == "leaf 0"

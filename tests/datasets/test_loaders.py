@@ -426,10 +426,8 @@ def test_what_is_published_can_be_asked_for(dataset):
         point = resolve("methods", method, dataset).points[0]
         assert point.changes == {}
         stated = read_declarations("datasets", dataset)["PAPER_HYPERPARAMETERS"].get(method, {})
-        if (
-            "encoder" in point.components and point.components["encoder"].base_name != "convnet"
-        ):  # which methods without labels take
+        # which methods without labels take
+        if "encoder" in point.components and point.components["encoder"].base_name != "convnet":
             assert point.components["encoder"].base_name == stated.get("encoder", encoder)
-        assert {
-            key for key in stated if not key.startswith("stage1.")
-        } <= point.settings.keys()  # those: test_datasets.py
+        # those: test_datasets.py
+        assert {key for key in stated if not key.startswith("stage1.")} <= point.settings.keys()

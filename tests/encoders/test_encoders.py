@@ -235,6 +235,5 @@ def test_erm_trains_a_bert_on_miniature_civilcomments_and_is_evaluated_over_over
     assert found["samples", "not toxic, white"] == found["samples", "toxic, white"] == 1
     assert found["worst_group_accuracy", ""] == pytest.approx(min(np.mean(hits) for hits in each.values() if hits))
     assert found["average_accuracy", ""] == pytest.approx(correct.mean())  # with the comment in no group
-    assert found["weighted_average_accuracy", ""] == pytest.approx(
-        correct.mean()
-    )  # as many in each cell as in training
+    # as many in each cell as in training
+    assert found["weighted_average_accuracy", ""] == pytest.approx(correct.mean())

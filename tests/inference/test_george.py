@@ -47,9 +47,8 @@ def test_silhouette_counts_clusters_alike_however_large():
     assert george.silhouette(points[equal], truth[equal]) == pytest.approx(
         silhouette_score(points[equal], truth[equal])
     )
-    split = np.where(
-        truth == 1, np.arange(len(truth)) % 2 + 1, np.where(truth == 2, 3, 0)
-    )  # blob 1 is cut in two, which is bad
+    # blob 1 is cut in two, which is bad
+    split = np.where(truth == 1, np.arange(len(truth)) % 2 + 1, np.where(truth == 2, 3, 0))
     each = silhouette_samples(points, split)
     expected = np.mean([each[split == cluster].mean() for cluster in range(4)])
     assert george.silhouette(points, split) == pytest.approx(expected)

@@ -45,9 +45,8 @@ def test_matched_labels_agree_as_well_as_the_best_permutation(data):
     named = match_labels(found, y, count)
     best = max((np.array(names)[found] == y).sum() for names in itertools.permutations(range(count)))
     assert (named == y).sum() == best
-    assert (
-        len({(int(a), int(b)) for a, b in zip(found, named, strict=True)}) == len(set(found)) == len(set(named))
-    )  # only renamed
+    # only renamed
+    assert len({(int(a), int(b)) for a, b in zip(found, named, strict=True)}) == len(set(found)) == len(set(named))
 
 
 def test_predictions_are_the_largest_logit():

@@ -197,6 +197,5 @@ def test_head_gradient_is_summed_over_an_epoch_only_where_asked(kept):
     expected = {name: total[name] if kept == "accumulate" and name in heads else alone[-1][name] for name in grad}
     assert_same(grad, expected)
     next(iter(method.epoch_batches(np.random.default_rng(3))))
-    assert all(
-        parameter.grad is None for parameter in method.networks.parameters()
-    )  # an epoch starts without gradients
+    # an epoch starts without gradients
+    assert all(parameter.grad is None for parameter in method.networks.parameters())

@@ -120,9 +120,8 @@ def test_decorrelated_equal_views_lose_nothing_and_opposite_ones_four_each():
     assert redundancy(z, z, 1.0).item() == pytest.approx(0, abs=1e-12)
     assert redundancy(z, -z, 1.0).item() == pytest.approx(12, rel=1e-9)
     repeated = z[:, :1].expand(-1, 3)
-    assert redundancy(repeated, repeated, 0.5).item() == pytest.approx(
-        3, rel=1e-9
-    )  # six pairs of numbers that repeat each other
+    # six pairs of numbers that repeat each other
+    assert redundancy(repeated, repeated, 0.5).item() == pytest.approx(3, rel=1e-9)
 
 
 # SSL-HSIC

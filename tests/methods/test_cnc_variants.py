@@ -162,9 +162,8 @@ def test_the_kept_gradient_of_the_head_goes_on_after_an_interruption():
     for batch in batches[:2]:
         straight.step(batch, RNG(0))
     broken.load(copy.deepcopy(straight.state()))
-    assert list(map(len, broken.epoch_batches(RNG(0)))) == list(
-        map(len, batches)
-    )  # as the loop does: the epoch anew, then what was not done
+    # as the loop does: the epoch anew, then what was not done
+    assert list(map(len, broken.epoch_batches(RNG(0)))) == list(map(len, batches))
     for method in (straight, broken):
         method.step(batches[2], RNG(0))
     for one, other in zip(straight.networks["head"].parameters(), broken.networks["head"].parameters(), strict=True):

@@ -46,9 +46,8 @@ def test_resnet18_starts_with_small_kernels_and_pools_where_it_is_told_to(pool, 
     torch.testing.assert_close(z, found["maps"].mean(dim=(2, 3)))
     assert network.layers.conv1.weight.shape == (64, 3, 3, 3) and network.layers.conv1.stride == (1, 1)
     parameters = sum(parameter.numel() for parameter in network.parameters())
-    assert parameters == 11_689_512 - 512 * 1000 - 1000 - 64 * 3 * (
-        49 - 9
-    )  # torchvision's, less its classifier and larger kernels
+    # torchvision's, less its classifier and larger kernels
+    assert parameters == 11_689_512 - 512 * 1000 - 1000 - 64 * 3 * (49 - 9)
     with pytest.raises(SettingError, match="three channels"):
         resnet18.build({"pool": pool}, (12,))
 
@@ -240,9 +239,8 @@ def test_a_linear_classifier_is_run_on_a_model_that_learned_without_labels(tmp_p
         resampled = pd.read_parquet(where.folder / "resamples.parquet")["metric"]
         assert {"average_accuracy", "top5_accuracy", "knn5_accuracy"} <= set(resampled)
         model = load(where.folder)
-        assert (
-            model.predict(data.inputs[test]) == logits[test].argmax(1)
-        ).mean() > 0.9  # kept representations are rounded
+        # kept representations are rounded
+        assert (model.predict(data.inputs[test]) == logits[test].argmax(1)).mean() > 0.9
         history = pd.read_csv(where.folder / "history.csv")
         assert "loss" in set(history["name"]) and not history["name"].str.startswith("val_").any()
 

@@ -270,9 +270,8 @@ def test_cmcs_views_are_lightness_and_color():
     h, of_gray = encoder(images), encoder(gray)
     c = method.channels
     assert h.shape == (N, 2 * c) and encoder.dim == 2 * c == method.dim
-    assert (
-        (of_gray[:, c:] - of_gray[:1, c:]).abs().max() < 1e-4 < (h[:, c:] - h[:1, c:]).abs().max()
-    )  # gray has no color
+    # gray has no color
+    assert (of_gray[:, c:] - of_gray[:1, c:]).abs().max() < 1e-4 < (h[:, c:] - h[:1, c:]).abs().max()
     assert (of_gray[:, :c] - of_gray[:1, :c]).abs().max() > 1e-4
     _, positives = method.represent(*[lab((images + 1) / 2)] * 2)
     torch.testing.assert_close(positives, torch.cat([h[:, :c], h[:, c:]]))

@@ -154,9 +154,8 @@ def test_weights_of_the_hub_are_read_from_a_local_file(offline, monkeypatch):
         folder / "open_clip_model.safetensors",
     )
     found = tiny(checkpoint="openai", seed=4)
-    assert (
-        found.get_buffer("shift").abs().max() == 0 and found.get_buffer("scale").unique().item() == 1
-    )  # the published mean and deviation
+    # the published mean and deviation
+    assert found.get_buffer("shift").abs().max() == 0 and found.get_buffer("scale").unique().item() == 1
     found.shift, found.scale = network.get_buffer("shift"), network.get_buffer("scale")
     assert same(network, found) and not same(network, tiny(seed=4))
     save_file({"text_projection": torch.zeros(2, 2)}, folder / "open_clip_model.safetensors")
@@ -188,9 +187,8 @@ def test_openais_own_file_is_checked_and_read(offline, monkeypatch):
     torch.jit.save(torch.jit.trace(Archive(), torch.zeros(1)), str(path))
     publish(monkeypatch, hf_hub="org/tiny/", url=f"https://x/{clip.sha256(path)}/tiny-vit.pt", quick_gelu=True)
     found = tiny(checkpoint="openai", seed=4)
-    torch.testing.assert_close(
-        found.network.state_dict(), network.network.state_dict(), rtol=2e-3, atol=1e-4
-    )  # it holds half precision
+    # it holds half precision
+    torch.testing.assert_close(found.network.state_dict(), network.network.state_dict(), rtol=2e-3, atol=1e-4)
     publish(monkeypatch, hf_hub="org/tiny/", url="https://x/0123/tiny-vit.pt")
     with pytest.raises(InputError, match="wrong checksum"):
         tiny(checkpoint="openai")
@@ -432,9 +430,8 @@ def test_where_each_seed_has_a_draw_the_base_has_one_for_each(root):
 def test_a_model_fitted_on_a_base_takes_images_again(root, monkeypatch):
     torch.manual_seed(0)
     network = tiny(shape=(3, 32, 32))
-    monkeypatch.setattr(
-        clip, "build", lambda *arguments: network
-    )  # random weights are no file that could be read again
+    # random weights are no file that could be read again
+    monkeypatch.setattr(clip, "build", lambda *arguments: network)
     runs.train_all(result(root, f"stage1/colored_digits/{BASE}/s0"), OPTIONS)
     at = result(root, f"runs/colored_digits/{ON_BASE}/s1")
     save_file({"colored_digits/oracle/s1": torch.arange(60) % 5}, root / "groups.safetensors")

@@ -42,10 +42,8 @@ def test_the_pareto_front_by_the_papers_footnote():
 @given(st.lists(st.tuples(st.floats(0.1, 1), st.floats(0, 0.9)), min_size=1, max_size=8), st.floats(0, 0.5))
 def test_what_dto_selects_is_on_the_pareto_front(points, beyond):
     accuracy, gap = np.array(points).T
-    optimum = (
-        float(accuracy.max()) + beyond,
-        float(1 - gap.min()) + beyond,
-    )  # of several methods: not nearer than the method's own
+    # of several methods: not nearer than the method's own
+    optimum = (float(accuracy.max()) + beyond, float(1 - gap.min()) + beyond)
     for best in (None, optimum):
         assert on_pareto_front(accuracy, gap)[distance_to_optimum(accuracy, 1 - gap, best).argmin()]
 

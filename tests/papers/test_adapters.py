@@ -170,9 +170,8 @@ def test_parameters_are_counted_and_shared_with_what_is_trained_as_a_whole(runs,
     points = {f"contrastive_adapter+{FULL}": (0.8, 0.9, 0.9, 0.2)}
     ours = artifact_run("contrastive_adapter", points, artifact="table_6", parameters=3)
     ssa = artifact_run("ssa", {"gdro+groups=ssa": (0.7, 0.9, 0.5, 0.5)}, artifact="table_6", parameters=200)
-    cim = artifact_run(
-        "cim", {"cim": (0.6, 0.9, 0.5, 0.5)}, artifact="table_6", parameters=900
-    )  # a network and what else it trains
+    # a network and what else it trains
+    cim = artifact_run("cim", {"cim": (0.6, 0.9, 0.5, 0.5)}, artifact="table_6", parameters=900)
     table = made("table_6", [ours, ssa, cim], tmp_path)
     mine = {"method": "contrastive_adapter", "setting": "backbone=clip_rn50"}
     assert row_of(table, **mine, metric="trained_params")["ours"] == 3
@@ -193,10 +192,8 @@ def test_rank_correlations_are_over_clip_models_of_all_artifacts_each_once(runs,
         made("claims", artifact_runs, tmp_path).set_index(["claim", "dataset"])
         for artifact_runs in ([*runs, *others], shown_twice)
     ]
-    error, similarity = (
-        [0.6, 0.4, 0.8, 0.5, 0.7],
-        [0.5, 0.7, 0.99, 0.65, 0.4],
-    )  # zero-shot and adapter on one model; zero-shot on other models
+    # zero-shot and adapter on one model; zero-shot on other models
+    error, similarity = ([0.6, 0.4, 0.8, 0.5, 0.7], [0.5, 0.7, 0.99, 0.65, 0.4])
     for table in parts:
         found = table.loc[("similarity_tracks_error", "waterbirds")]
         assert found["estimate"] == pytest.approx(-fisher(spearmanr(error, similarity).statistic, 5))
@@ -231,9 +228,8 @@ def test_on_the_paper_s_data_shares_are_of_torchvision_s_resnet_50(artifact_run,
     row = row_of(table, method="contrastive_adapter", setting="backbone=clip_rn50", metric="trained_params_percent")
     assert row["ours"] == pytest.approx(1.03, abs=0.005) and row["seeds"] == 3
     claims = made("claims", artifact_runs, tmp_path).set_index(["claim", "dataset"])
-    assert (
-        claims.loc[("few_parameters_are_trained", "waterbirds"), "verdict"] == "holds"
-    )  # 1.03 %, where 1.0 % is printed
+    # 1.03 %, where 1.0 % is printed
+    assert claims.loc[("few_parameters_are_trained", "waterbirds"), "verdict"] == "holds"
 
 
 def test_group_sizes_are_of_the_class_where_they_differ_most():
@@ -291,9 +287,8 @@ def test_lipschitz_bounds_are_of_the_weights_that_were_kept(tmp_path, monkeypatc
         {f"{run.find_upstream_key('stage1')}/last/z": np.array([[1, -1], [1, 1]], np.float32)},
     )
     artifact_run = ArtifactRun("waterbirds", "scene_digits", "contrastive_adapter", (str(result.folder),), "table_3")
-    assert counted_numbers.bound_lipschitz_constant([artifact_run]) == pytest.approx(
-        (8, 12)
-    )  # ReLU passes both: 2 x 4; products of norms: 3 x 4
+    # ReLU passes both: 2 x 4; products of norms: 3 x 4
+    assert counted_numbers.bound_lipschitz_constant([artifact_run]) == pytest.approx((8, 12))
 
 
 def test_zero_shot_of_figure_5_is_that_of_table_3(runs, artifact_run, tmp_path):

@@ -22,13 +22,8 @@ from despur.storage.store import Dataset, load_dataset, save_dataset
 
 PAPER = experiments.PAPERS / "cnc"
 CLASSES = ["0,1", "2,3"]
-VALUES = {
-    "erm": (0.10, 0.30),
-    "jtt": (0.50, 0.60),
-    "cnc": (0.55, 0.75),
-    "gdro": (0.60, 0.70),
-    "george": (0.40, 0.50),
-}  # worst group, by seed
+# worst group, by seed
+VALUES = {"erm": (0.10, 0.30), "jtt": (0.50, 0.60), "cnc": (0.55, 0.75), "gdro": (0.60, 0.70), "george": (0.40, 0.50)}
 
 
 def rows(worst, seed, base="cnc", **settings):
@@ -352,11 +347,8 @@ def test_the_numbers_of_the_text(world, tmp_path):
 
     assert ours("worst_group_accuracy", paper_dataset="celeba", method="cnc")["ours"] == pytest.approx(65.0)
     lift = ours("worst_group_accuracy_lift", paper_dataset="celeba")
-    assert (lift["ours"], lift["seeds"], lift["verdict"]) == (
-        pytest.approx(10.0),
-        2,
-        "substitute data",
-    )  # 5 and 15 points
+    # 5 and 15 points
+    assert (lift["ours"], lift["seeds"], lift["verdict"]) == (pytest.approx(10.0), 2, "substitute data")
     assert "dataset=waterbirds" in ours("worst_group_accuracy_lift", paper_dataset="mean_of_4")["reason"]
     agreement = table[table["metric"] == "stage1_spurious_attribute_agreement"].dropna(subset="ours")
     assert set(agreement["method"]) == {"erm_stage1"} and set(agreement["paper_dataset"]) == {"waterbirds"}

@@ -222,9 +222,8 @@ def test_every_sample_of_a_pool_is_equally_likely(pool, size):
     counts = np.bincount(drawn.ravel() - 100, minlength=pool)
     expected = 8000 * size / pool
     assert len(counts) == pool and np.abs(counts - expected).max() < 5 * np.sqrt(expected)
-    first = np.bincount(
-        drawn[:, 0] - 100, minlength=pool
-    )  # the first positive takes the anchor role: it too is any of them
+    # the first positive takes the anchor role: it too is any of them
+    first = np.bincount(drawn[:, 0] - 100, minlength=pool)
     assert np.abs(first - 8000 / pool).max() < 5 * np.sqrt(8000 / pool)
 
 

@@ -332,12 +332,8 @@ def test_a_stage_1_can_be_stated_for_all(package):
     epochs = {
         name: point(name, "toy").value("stage1.epochs") for name in ("jtt", "cnc", "dfr", "linear_probe+stage1=erm")
     }
-    assert epochs == {
-        "jtt": 9,
-        "cnc": 9,
-        "dfr": 9,
-        "linear_probe+stage1=erm": 3,
-    }  # zero_shot, which linear_probe names, has none
+    # zero_shot, which linear_probe names, has none
+    assert epochs == {"jtt": 9, "cnc": 9, "dfr": 9, "linear_probe+stage1=erm": 3}
     assert [resolve("methods", name, "toy").name for name in ("erm", "gdro", "linear_probe")] == [
         "erm",
         "gdro",

@@ -149,9 +149,8 @@ def test_con_ft_fits_its_classifier_once_for_each_model_that_is_kept(root, monke
     monkeypatch.setattr(con_ft, "logistic", lambda z, *rest, **rules: fits.append(len(z)) or fit(z, *rest, **rules))
     where = make(root, f"runs/colored_digits/{FT}/s0-1")
     kept = json.loads((where.folder / "about.json").read_text())["runs"].values()
-    assert fits == [60] * sum(
-        2 + (run["best_step"] < run["steps"]) for run in kept
-    )  # last, the second epoch, and the best
+    # last, the second epoch, and the best
+    assert fits == [60] * sum(2 + (run["best_step"] < run["steps"]) for run in kept)
     history = pd.read_csv(where.folder / "history.csv")
     assert (history["name"] == "val_objective").sum() == 6 and "val_average_accuracy" not in set(history["name"])
     models, outputs = (Container(where.folder / f"{name}.safetensors") for name in ("models", "outputs"))

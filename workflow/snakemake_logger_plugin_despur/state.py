@@ -9,13 +9,8 @@ from typing import Any
 
 from despur.specs.stages import OTHER_RULES, RULE_TITLES
 
-TYPICAL = {
-    "data": 3.0,
-    "groups": 5.0,
-    "evaluation": 10.0,
-    "saliency maps": 10.0,
-    OTHER_RULES: 3.0,
-}  # seconds, until measured
+# seconds, until measured
+TYPICAL = {"data": 3.0, "groups": 5.0, "evaluation": 10.0, "saliency maps": 10.0, OTHER_RULES: 3.0}
 LINES = 15  # of a failed job's log
 STOPPED = "Terminating processes on user request", "Cancelling snakemake on user request"  # Snakemake on Ctrl-C
 END = re.compile(r"returned non-zero (exit status \d+)|died with <Signals\.(\w+)")  # Snakemake on a job's command

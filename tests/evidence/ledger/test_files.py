@@ -259,9 +259,8 @@ def test_a_setting_that_was_added_since_is_found_at_its_default_whatever_a_data_
     (point,) = resolve("methods", "erm", "cmnist").points
     older = {key: value for key, value in point.resolved().items() if key != "patience"}
     assert respecify("methods", "erm", {**older, "encoder": {"name": "lenet"}}, "cmnist") == point
-    (stated,) = resolve(
-        "methods", "erm", "colored_digits"
-    ).points  # the data set's file states learning rate and epochs
+    # the data set's file states learning rate and epochs
+    (stated,) = resolve("methods", "erm", "colored_digits").points
     unsaid = {key: value for key, value in stated.resolved().items() if key not in ("learning_rate", "patience")}
     found, default = (
         respecify("methods", "erm", unsaid, "colored_digits"),

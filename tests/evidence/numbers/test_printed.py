@@ -28,23 +28,15 @@ def of(paper, artifact, paper_dataset, printed, data, method, describe=describe_
         (("cnc", "table_1", "waterbirds", "cnc"), "waterbirds", "cnc+stage1.epochs=1", "groups.stage1.epochs=1"),
         (("cnc", "table_1", "cmnist", "cnc"), "cmnist+colors=released", "cnc", ""),
         (("cnc", "table_1", "cmnist", "cnc"), "cmnist+colors=released+draw=seed", "cnc", ""),
-        (
-            ("cnc", "table_1", "cmnist", "erm"),
-            "colored_digits",
-            "erm+epochs=1",
-            "",
-        ),  # substitute data is not compared anyway
+        # substitute data is not compared anyway
+        (("cnc", "table_1", "cmnist", "erm"), "colored_digits", "erm+epochs=1", ""),
         (("cnc", "table_a4", "waterbirds", "cnc_one_sided"), "waterbirds", "cnc+two_sided=false", ""),
         (("cnc", "table_a4", "waterbirds", "cnc_one_sided"), "waterbirds", "cnc", "two_sided=true"),
         (("fair_cl", "table_2", "bios_nurse_surgeon", "ce"), "bios+professions=nurse_surgeon", "erm", ""),
         (("fair_cl", "table_1", "moji", "inlp"), "moji", "inlp+iterations=30", ""),  # of the paper folder's grid
         (("fair_cl", "table_1", "moji", "inlp"), "moji", "inlp+iterations=20", "iterations=20"),
-        (
-            ("icl_msr", "table_1", "cifar10", "all"),
-            "cifar10",
-            "linear_classifier+stage1=byol",
-            "",
-        ),  # one job for several printed methods
+        # one job for several printed methods
+        (("icl_msr", "table_1", "cifar10", "all"), "cifar10", "linear_classifier+stage1=byol", ""),
         (
             ("domain_temperature", "figure_1", "cmnist_3v5", "mmd"),
             "cmnist_3v5+draw=3+sigma=25",

@@ -86,9 +86,8 @@ def test_leading_dimensions_are_decided_one_by_one():
     ("margin", "verdict"), [(0.13, HOLDS), (0.14, UNDECIDED), (0.2, UNDECIDED), (0.26, UNDECIDED), (0.27, FAILS)]
 )
 def test_the_verdict_is_on_which_side_of_the_margin_the_bounds_lie(margin, verdict):
-    found = contrast(
-        [0.19, 0.2, 0.21], margin
-    )  # 0.2 -+ 11.113 * 0.01 / sqrt(3) = 0.2 -+ 0.0642, of Student's 99.6 % quantile
+    # 0.2 -+ 11.113 * 0.01 / sqrt(3) = 0.2 -+ 0.0642, of Student's 99.6 % quantile
+    found = contrast([0.19, 0.2, 0.21], margin)
     assert decide(found) == verdict
 
 

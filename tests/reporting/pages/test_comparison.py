@@ -79,9 +79,8 @@ def test_the_bundled_matrix_has_methods_of_several_papers_and_at_most_15_further
     found = matrix.list_artifact_runs(config)
     assert len({paper for artifact_run in found for paper in matrix.list_papers(artifact_run)}) >= 3
     assert {"erm", "jtt", "cnc", "gdro", "con", "standard_cl"} <= {artifact_run.paper_method for artifact_run in found}
-    assert (
-        2 * len(config["matrix"]["methods"]) + 1 + 1 <= 15
-    )  # train and evaluate each, one further stage 1, the matrix
+    # train and evaluate each, one further stage 1, the matrix
+    assert 2 * len(config["matrix"]["methods"]) + 1 + 1 <= 15
 
 
 def series(value, noise, seeds=(-0.1, 0, 0.1)):

@@ -37,11 +37,8 @@ PAPER_HYPERPARAMETERS = {
 SOURCE = "sklearn.datasets.load_digits"
 LICENSE = "CC BY 4.0"
 SHARES = {"train": 0.6, "val": 0.1, "test_id": 0.1, "test_ood": 0.2}  # of the originals, as in cmnist_3v5
-RENDERINGS = {
-    "val": 4,
-    "test_id": 4,
-    "test_ood": 2,
-}  # of each held-out original: in the colors of its split by turns, each time a draw
+# of each held-out original: in the colors of its split by turns, each time a draw
+RENDERINGS = {"val": 4, "test_id": 4, "test_ood": 2}
 DEGREES, SCALE, SHIFT = 12.0, 0.1, 0.5  # largest variation; of the shift, in pixels of the scan
 
 

@@ -14,9 +14,8 @@ def mean_rbf_kernel(z: Tensor, count: int) -> Tensor:
     1, 2, ..."""
     distance = torch.cdist(z, z, compute_mode="donot_use_mm_for_euclid_dist").square()
     others = ~torch.eye(len(z), dtype=torch.bool, device=z.device)
-    median = (
-        distance.detach().flatten()[1:].view(len(z) - 1, -1)[:, :-1].median().clamp(min=1e-12)
-    )  # all but the diagonal
+    # all but the diagonal
+    median = distance.detach().flatten()[1:].view(len(z) - 1, -1)[:, :-1].median().clamp(min=1e-12)
     scales = [2.0 ** (i - count // 2) for i in range(count)]
     return torch.stack([torch.exp(-distance / (scale * median)) for scale in scales]).mean(dim=0) * others
 

@@ -6,13 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import avg_pool2d, pad
 
-SCALE_WEIGHTS = (
-    0.0448,
-    0.2856,
-    0.3001,
-    0.2363,
-    0.1333,
-)  # Wang et al. 2003, finest scale first; those in use are scaled to sum to 1
+# Wang et al. 2003, finest scale first; those in use are scaled to sum to 1
+SCALE_WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 
 
 def smallest_side(window: int, scales: int) -> int:

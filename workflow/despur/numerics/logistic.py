@@ -16,9 +16,8 @@ def fit(z: Tensor, labels: Tensor, classes: int, penalty: float) -> tuple[Tensor
     away from 0 and 1."""
     with torch.autocast(z.device.type, enabled=False):
         mean, std = z.double().mean(dim=0), z.double().std(dim=0).clamp(min=1e-12)
-        x = torch.nn.functional.pad(
-            (z.double() - mean) / std, (0, 1), value=1.0
-        )  # (N,D+1): the last column for the bias
+        # (N,D+1): the last column for the bias
+        x = torch.nn.functional.pad((z.double() - mean) / std, (0, 1), value=1.0)
         target = torch.nn.functional.one_hot(labels, classes).double()
         ridge = torch.full((classes, x.shape[1]), penalty, dtype=x.dtype, device=x.device)
         ridge[:, -1] = 1e-6  # biases: only so much that the curvature is invertible

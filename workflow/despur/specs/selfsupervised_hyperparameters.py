@@ -3,13 +3,8 @@
 from despur.specs.hyperparameters import adam
 from despur.specs.settings import Setting, bool_, choice, component, float_, int_
 
-PROJECTORS = (
-    "none",
-    "linear",
-    "mlp",
-    "mlp_bn",
-    "mlp_bn_bn",
-)  # between representation and loss: methods/families/selfsupervised.py
+# between representation and loss: methods/families/selfsupervised.py
+PROJECTORS = ("none", "linear", "mlp", "mlp_bn", "mlp_bn_bn")
 DECAYS = ("none", "linear", "step", "drops", "cosine")
 
 

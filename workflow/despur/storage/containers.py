@@ -13,9 +13,8 @@ from despur.storage.store import Array, InputError, atomic
 
 def save_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
     """Write arrays into one safetensors file, to be read by :class:`Container`."""
-    with atomic(
-        path
-    ) as temporary:  # safetensors writes memory as it lies: a channels_last weight must be made contiguous
+    # safetensors writes memory as it lies: a channels_last weight must be made contiguous
+    with atomic(path) as temporary:
         save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
 
 

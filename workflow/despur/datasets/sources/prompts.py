@@ -71,10 +71,8 @@ PROMPTS: dict[str, dict[str, Any]] = {
     },
     "cifar10_001": {"class": "a {class}"},  # R; group: not applicable (Table 3)
     "cifar10_02": {"class": "a {class}"},  # R; group: not applicable (Table 3)
-    "fmow": {
-        "class": "satellite view of the {class}.",
-        "cloob": "aerial view of a {class}.",
-    },  # R; groups: regions alone
+    # R; groups: regions alone
+    "fmow": {"class": "satellite view of the {class}.", "cloob": "aerial view of a {class}."},
     # R; groups overlap
     "civilcomments": {"class": "{Class}.", "gpt_neo": "{Class}", "gpt_neo_125m": "{Class}"},
     # R; stars: N; groups are categories alone

@@ -20,11 +20,8 @@ from despur.evidence.verdicts import NumberVerdict
 from despur.storage.store import Array
 
 TOLERANCES = (2.0, 5.0)
-POINTS = (
-    "percent",
-    "pp",
-    "fraction",
-)  # units in which a tolerance is in points; of others, percent of the printed number
+# units in which a tolerance is in points; of others, percent of the printed number
+POINTS = ("percent", "pp", "fraction")
 NORMAL = 0.05  # one-sided: of the 90 % interval, by which verdicts are wrong in 5 % if seeds are normal
 JUDGED_COLUMNS = [  # what judging adds to a row
     "difference",

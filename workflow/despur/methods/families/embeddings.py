@@ -57,9 +57,8 @@ class Bottleneck(nn.Module):
 
         The outputs themselves, of D numbers each, are not needed: their products are those of activations with
         :meth:`gram` between."""
-        with torch.autocast(
-            hidden.device.type, enabled=False
-        ):  # similarities over a small temperature need full precision
+        # similarities over a small temperature need full precision
+        with torch.autocast(hidden.device.type, enabled=False):
             active = nn.functional.pad(relu(self.norm(hidden)), (0, 1), value=1.0)
             mapped = active @ gram
             lengths = (mapped * active).sum(dim=1).clamp(min=1e-24).sqrt()

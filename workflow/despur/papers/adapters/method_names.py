@@ -9,9 +9,8 @@ import pandas as pd
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
 
-VARIANTS: dict[
-    str, tuple[str, dict[str, Any]]
-] = {  # printed methods that share the job of another one: that job, and the settings that tell them apart
+# printed methods that share the job of another one: that job, and the settings that tell them apart
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "group_prompt": ("zero_shot", {"prompts": "group"}),
     "dfr_subsample": ("dfr", {"resample": "subsample"}),
     "dfr_upsample": ("dfr", {"resample": "upsample"}),
@@ -28,17 +27,13 @@ BACKBONES = {
     "ViT-B-16": "clip_vit_b16",
     "ViT-L-14": "clip_vit_l14",
 }
-LARGER, SMALLER = (
-    "clip_rn50",
-    "clip_rn101",
-)  # their substitutes are bundled models; the one for SMALLER has seen fewer scenes
+# their substitutes are bundled models; the one for SMALLER has seen fewer scenes
+LARGER, SMALLER = ("clip_rn50", "clip_rn101")
 SCENES = 150  # a bundled model that has seen fewer is the smaller one
 FULL = "imagenet_rn50"  # trained as a whole
 IMAGES = ("clip", "cloob", FULL)  # beginnings of the backbones for images
-OF_FIGURE_3 = [
-    "zero_shot",
-    "adapter",
-]  # Sec. 4.1: zero-shot classification and adapters that ERM trains, on CLIP models
+# Sec. 4.1: zero-shot classification and adapters that ERM trains, on CLIP models
+OF_FIGURE_3 = ["zero_shot", "adapter"]
 TRACKED = [*OF_FIGURE_3, "contrastive_adapter"]  # what is shown there
 
 
