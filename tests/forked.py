@@ -31,11 +31,7 @@ HERE = multiprocessing.get_context("fork")  # of the tests' own process: where t
 
 
 def run(
-    command: list[str],
-    folder: Path,
-    environment: dict[str, str],
-    seconds: float,
-    context: BaseContext = CONTEXT,
+    command: list[str], folder: Path, environment: dict[str, str], seconds: float, context: BaseContext = CONTEXT
 ) -> tuple[int, str]:
     """Exit status of ``python COMMAND`` and what it prints; it is killed with all that it started after some time."""
     with tempfile.NamedTemporaryFile() as printed:

@@ -57,13 +57,7 @@ def table_1() -> pd.DataFrame:
                 "verdict": verdict,
             }
         elif number["paper_dataset"] == "waterbirds" and number["method"] in ("erm", "cnc"):
-            own = {
-                "ours": 50.0,
-                "ours_std": 2.0,
-                "seeds": 3,
-                "data": "scene_digits",
-                "verdict": "substitute data",
-            }
+            own = {"ours": 50.0, "ours_std": 2.0, "seeds": 3, "data": "scene_digits", "verdict": "substitute data"}
         rows.append(ROW | number | own)
     return pd.DataFrame(rows, columns=NUMBER_COLUMNS)
 

@@ -147,11 +147,7 @@ def test_test_data_never_choose_a_point(sweep):
     table.to_csv(sweep / "metrics.csv", index=False)
     assert [
         line.values["point"] for line in show_runs([sweep]) if isinstance(line, Row) and line.table == "points"
-    ] == [
-        "lambda=2",
-        "lambda=0.5",
-        "lambda=1",
-    ]
+    ] == ["lambda=2", "lambda=0.5", "lambda=1"]
     table[table["split"] != "val"].to_csv(sweep / "metrics.csv", index=False)
     assert not any(line.startswith("* lambda") for line in show_runs([sweep]))  # nothing to choose by
 

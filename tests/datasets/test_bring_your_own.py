@@ -358,10 +358,7 @@ LEFT = {key: value for key, value in BASE.items() if key != "features"}
         ({"y": some(BASE["y"], slice(0, 8), 0)}, ["no training sample of class 1", "the split val"]),
         ({"y": np.array(["cat", "Cat "] * 12)}, ["y has 'Cat ' and 'cat'", "spell them alike"]),
         ({"a": np.array(["red", "blue", "RED", "blue"] * 6)}, ["a has 'RED' and 'red'"]),
-        (
-            {"split": some(BASE["split"], slice(4, 7), "trian")},
-            ["sample 4 is 'trian' (3 samples", "train, val"],
-        ),
+        ({"split": some(BASE["split"], slice(4, 7), "trian")}, ["sample 4 is 'trian' (3 samples", "train, val"]),
         ({"split": some(BASE["split"], 7, "nan")}, ["split of sample 7 is missing"]),
         ({"split": some(BASE["split"], 7, "unlabelled")}, ["split of sample 7 is 'unla"]),
         ({"original": np.array(["", *map(str, range(23))])}, ["original of sample 0 is missing"]),

@@ -41,11 +41,7 @@ def test_pairs_have_the_listed_splits_and_negations(multinli):
 
 def test_a_pair_is_separated_and_its_longer_sentence_is_cut(multinli):
     tokens = read("multinli+tokens=8", multinli).inputs
-    assert tokens[0:3].tolist() == [
-        [2, 5, 6, 3, 7, 3, 0, 0],
-        [2, 5, 6, 3, 5, 3, 0, 0],
-        [2, 5, 9, 6, 3, 5, 6, 3],
-    ]
+    assert tokens[0:3].tolist() == [[2, 5, 6, 3, 7, 3, 0, 0], [2, 5, 6, 3, 5, 3, 0, 0], [2, 5, 9, 6, 3, 5, 6, 3]]
 
 
 def test_a_list_of_another_corpus_is_refused(multinli):

@@ -112,12 +112,7 @@ def test_a_share_that_a_table_shows_in_percent_is_in_percent(outputs):
         .assign(reported=lambda t: 100 * t["reported"])
     )
     row = row.assign(
-        ours=70.0,
-        ours_std=1.0,
-        difference=math.nan,
-        seeds=5,
-        data="domain_digits",
-        verdict="substitute data",
+        ours=70.0, ours_std=1.0, difference=math.nan, seeds=5, data="domain_digits", verdict="substitute data"
     )
     for file in map(tally.Path, artifact_files.list_outputs(config, "domain_temperature", "table_1")):
         file.parent.mkdir(parents=True, exist_ok=True)

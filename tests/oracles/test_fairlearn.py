@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score
 
-from despur.metrics.fairness import (
-    demographic_parity_difference,
-    equalized_odds_difference,
-    largest,
-    tpr_gap,
-    tpr_gaps,
-)
+from despur.metrics.fairness import demographic_parity_difference, equalized_odds_difference, largest, tpr_gap, tpr_gaps
 from despur.metrics.groups import group_accuracies, worst_group_accuracy
 
 metrics = pytest.importorskip("fairlearn.metrics", reason="fairlearn is not installed (make test-oracles)")

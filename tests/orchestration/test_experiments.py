@@ -287,11 +287,7 @@ def test_a_part_may_have_methods_of_its_own(toy):
     assert [
         (artifact_run.paper_dataset, artifact_run.paper_method)
         for artifact_run in list_artifact_runs(config, "toy", "table_1")
-    ] == [
-        ("cmnist", "erm"),
-        ("cmnist", "hot"),
-        ("waterbirds", "hot"),
-    ]
+    ] == [("cmnist", "erm"), ("cmnist", "hot"), ("waterbirds", "hot")]
     config["datasets"]["waterbirds"]["methods"] = ["cold"]
     with pytest.raises(SettingError, match=r"datasets.waterbirds: unknown method 'cold'"):
         check_configuration(config | {"papers": ["toy"]})

@@ -14,8 +14,7 @@ pytestmark = pytest.mark.long
 def only_two_artifacts(text):
     known = yaml.safe_load(text)
     return yaml.safe_dump(
-        known | {"artifacts": {name: known["artifacts"][name] for name in ("table_1", "figure_5")}},
-        sort_keys=False,
+        known | {"artifacts": {name: known["artifacts"][name] for name in ("table_1", "figure_5")}}, sort_keys=False
     )
 
 

@@ -32,7 +32,7 @@ def folder(tmp_path):
 def test_runs_are_one_table_with_a_column_for_each_setting_that_varies(folder):
     table = despur.load_metrics(f"{folder}/*/s*", folder / "erm/s0")  # a folder that is named twice counts once
     assert list(table) == [
-        *("dataset", "method", "lambda", "seed", "split", "selection", "metric", "group", "value", "folder"),
+        *("dataset", "method", "lambda", "seed", "split", "selection", "metric", "group", "value", "folder")
     ]
     assert table["value"].tolist()[:2] == [0.5, pytest.approx(np.nan, nan_ok=True)] and len(table) == 3
     assert table["group"].tolist() == ["3, red", "", ""]

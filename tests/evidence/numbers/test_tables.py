@@ -68,8 +68,7 @@ VALUES = [(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)]
 
 
 @pytest.mark.parametrize(
-    ("metric", "samples"),
-    [(METRICS[0], 2 * 1e4 * 0.74 * 0.26 / 100), (METRICS[1], 2 * 1e4 * 0.91 * 0.09 / 1000)],
+    ("metric", "samples"), [(METRICS[0], 2 * 1e4 * 0.74 * 0.26 / 100), (METRICS[1], 2 * 1e4 * 0.91 * 0.09 / 1000)]
 )  # the smallest group has 100, all 1000
 @pytest.mark.parametrize("sizes", [SIZES, SIZES | {"2, red": 0.0}])
 def test_the_interval_counts_seeds_and_the_samples_behind_a_number(run, metric, samples, sizes):

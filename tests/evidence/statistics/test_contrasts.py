@@ -10,16 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from despur.evidence.statistics.contrasts import (
-    FAILS,
-    HOLDS,
-    LEVEL,
-    UNDECIDED,
-    Contrast,
-    Group,
-    decide,
-    is_met,
-)
+from despur.evidence.statistics.contrasts import FAILS, HOLDS, LEVEL, UNDECIDED, Contrast, Group, decide, is_met
 
 T2 = 4.302652729749464  # Student's 97.5 % quantile with 2 degrees of freedom
 Z = 1.959963984540054

@@ -74,10 +74,7 @@ def read_inputs(dataset: Dataset) -> Array:
 def list_gaps(dataset: Dataset) -> Iterator[str]:
     """The classes and attribute values that a split lacks although another one has them."""
     labels = dataset.table[dataset.table["split"] != "unlabelled"]
-    for column, key, what in (
-        ("y", "classes", "class"),
-        ("a", "attributes", dataset.about["attribute"]),
-    ):
+    for column, key, what in (("y", "classes", "class"), ("a", "attributes", dataset.about["attribute"])):
         everywhere = np.setdiff1d(labels[column], [MISSING])
         for split, present in labels.groupby("split", sort=False)[column]:
             if lacking := name_values(dataset.about[key], np.setdiff1d(everywhere, present)):

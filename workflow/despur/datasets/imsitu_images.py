@@ -35,7 +35,7 @@ PAPER_HYPERPARAMETERS = {
         "epochs": 60,
         "patience": 5,
         "criterion": "average_accuracy",
-    },
+    }
 }
 
 PUBLISHED_SIZES = {"train": 12e3, "val": 3e3, "test": 2e3}  # Shen et al. 2021, Experiment 4: rounded

@@ -25,13 +25,7 @@ SETTINGS = {
 }
 
 PAPER_HYPERPARAMETERS = {  # SubpopBench's defaults, for about its 5,001 steps
-    "*": {
-        "encoder": "resnet50",
-        "learning_rate": 1e-3,
-        "weight_decay": 1e-4,
-        "batch_size": 108,
-        "epochs": 240,
-    },
+    "*": {"encoder": "resnet50", "learning_rate": 1e-3, "weight_decay": 1e-4, "batch_size": 108, "epochs": 240}
 }
 
 FOLDER = "MetaShift-Cat-Dog-indoor-outdoor"

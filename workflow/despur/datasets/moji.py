@@ -37,7 +37,7 @@ PAPER_HYPERPARAMETERS = {
         "epochs": 60,
         "patience": 5,
         "criterion": "log_likelihood",
-    },
+    }
 }
 
 RAW = ("moji/pos_pos.npy", "moji/pos_neg.npy", "moji/neg_pos.npy", "moji/neg_neg.npy")
@@ -87,8 +87,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         inputs[end - len(table) + order] = files[name][rows[name][order]]
     about = {
         **{"input": "embedding", "classes": ["sad", "happy"], "attributes": ["SAE", "AAE"], "attribute": "dialect"},
-        **{
-            "sha256": embedding_files.sha256(*paths.values()),
-        },
+        **{"sha256": embedding_files.sha256(*paths.values())},
     }
     return embedding_files.dataset(folder, inputs, pd.concat(tables), about)

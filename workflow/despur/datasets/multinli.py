@@ -37,7 +37,7 @@ PAPER_HYPERPARAMETERS = {
         "epochs": 3,
         "decay": "linear",
         "clip": 1.0,
-    },
+    }
 }
 
 # Of each group in about["groups"]: the authors' list, as the code of others has its counts.

@@ -14,10 +14,7 @@ SETTINGS = {
     "kernel": int_(3, "not stated", at_least=1),
     "dropout": float_(0.1, "App. D: in each block; the rate is not stated", at_least=0, below=1),
     "dropped": choice(
-        "channels",
-        "not stated: whole channels, as is usual for convolutions; or single units",
-        "channels",
-        "units",
+        "channels", "not stated: whole channels, as is usual for convolutions; or single units", "channels", "units"
     ),
     "pooling": choice(
         "none",

@@ -39,7 +39,7 @@ WEIGHTS_WITH = {
     "weights=pretrained": (
         "hf/{model}/model*.safetensors | hf/{model}/pytorch_model*.bin | hf/{model}/model.safetensors",
         "hf/{model}/preprocessor_config.json | hf/{model}/config.json",
-    ),
+    )
 }
 DOWNLOADED = "model=*--" + 40 * "[0-9a-f]"
 FILES = ("model.safetensors.index.json", "pytorch_model.bin.index.json", "pytorch_model.bin", "model.safetensors")

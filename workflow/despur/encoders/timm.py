@@ -26,7 +26,7 @@ SETTINGS = {
 WEIGHTS_WITH = {
     "weights=pretrained": (
         "timm/{model}.safetensors | timm/{model}.pth | timm/{model}/pytorch_model.bin | timm/{model}/model.safetensors",
-    ),
+    )
 }
 DOWNLOADED = "model=*--" + 40 * "[0-9a-f]"
 
@@ -80,11 +80,7 @@ def load(model: str, hub_name: str, options: dict[str, Any]) -> Any:
         head = weights.get(f"{first}.weight")
         given = {"state_dict": weights, "num_classes": 0 if head is None else len(head)}
         network: Any = timm.create_model(
-            architecture,
-            pretrained=True,
-            num_classes=given["num_classes"],
-            pretrained_cfg_overlay=given,
-            **options,
+            architecture, pretrained=True, num_classes=given["num_classes"], pretrained_cfg_overlay=given, **options
         )
     except Exception as error:  # timm, torch and safetensors have errors of their own
         told, place = " ".join(str(error).split()), weights_root() / files[-1]

@@ -10,9 +10,7 @@ from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import SUBPOPBENCH, as_erm
 from despur.storage.store import Array
 
-SETTINGS = {
-    **as_erm(SUBPOPBENCH),
-}
+SETTINGS = {**as_erm(SUBPOPBENCH)}
 
 
 class BalancedSoftmax(GradientMethod):

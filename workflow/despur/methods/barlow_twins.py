@@ -10,10 +10,7 @@ from despur.specs.selfsupervised_hyperparameters import siamese
 from despur.specs.settings import float_
 from despur.storage.store import Array
 
-SETTINGS = {
-    **siamese(),
-    "redundancy": float_(5e-3, "Sec. 2.2 of Zbontar et al.: lambda", at_least=0),
-}
+SETTINGS = {**siamese(), "redundancy": float_(5e-3, "Sec. 2.2 of Zbontar et al.: lambda", at_least=0)}
 
 
 class BarlowTwins(SelfSupervised):

@@ -8,10 +8,7 @@ from despur.methods.families.pairs import WithTarget, rowwise
 from despur.methods.families.selfsupervised import projector
 from despur.specs.selfsupervised_hyperparameters import siamese, target
 
-SETTINGS = {
-    **siamese(),
-    **target(0.99, "Sec. 6.2 of Qiang et al. 2022; W-MSE", increase="cosine"),
-}
+SETTINGS = {**siamese(), **target(0.99, "Sec. 6.2 of Qiang et al. 2022; W-MSE", increase="cosine")}
 
 
 class BYOL(WithTarget):

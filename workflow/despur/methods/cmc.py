@@ -13,10 +13,7 @@ from despur.specs.selfsupervised_hyperparameters import contrast, siamese
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
-SETTINGS = {
-    **siamese(),
-    **contrast(0.07, "Sec. 4 of Tian et al."),
-}
+SETTINGS = {**siamese(), **contrast(0.07, "Sec. 4 of Tian et al.")}
 
 
 class Halves(nn.Module):

@@ -18,10 +18,7 @@ from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 SETTINGS = {
-    **without(
-        as_erm("Kang et al.: 10 epochs; the rest is tuned in SubpopBench, here as ERM", epochs=10),
-        "encoder",
-    ),
+    **without(as_erm("Kang et al.: 10 epochs; the rest is tuned in SubpopBench, here as ERM", epochs=10), "encoder"),
     **on_stage1("erm", "last", "Kang et al., Sec. 4: trained without balance"),
     "groups": component("inference", "oracle", "SubpopBench: known groups"),
     "balance": choice(

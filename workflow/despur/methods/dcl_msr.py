@@ -5,10 +5,7 @@ from despur.methods.families.msr import MSR
 from despur.specs.declarations import read_declarations
 from despur.specs.selfsupervised_hyperparameters import semantic_regularizer
 
-SETTINGS = {
-    **read_declarations("methods", "dcl")["SETTINGS"],
-    **semantic_regularizer(1.0, 1.0, "Sec. 6.3, Table 2"),
-}
+SETTINGS = {**read_declarations("methods", "dcl")["SETTINGS"], **semantic_regularizer(1.0, 1.0, "Sec. 6.3, Table 2")}
 
 
 class DCLMSR(MSR, DCL):

@@ -3,9 +3,7 @@
 from despur.methods.base import GradientMethod
 from despur.specs.hyperparameters import as_erm
 
-SETTINGS = {
-    **as_erm("App. E.2.2, E.2.5 (CMNIST*)"),
-}
+SETTINGS = {**as_erm("App. E.2.2, E.2.5 (CMNIST*)")}
 
 
 class ERM(GradientMethod):

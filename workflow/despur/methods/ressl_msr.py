@@ -5,10 +5,7 @@ from despur.methods.ressl import ReSSL
 from despur.specs.declarations import read_declarations
 from despur.specs.selfsupervised_hyperparameters import semantic_regularizer
 
-SETTINGS = {
-    **read_declarations("methods", "ressl")["SETTINGS"],
-    **semantic_regularizer(0.01, 1.0, "Sec. 6.3, Table 1"),
-}
+SETTINGS = {**read_declarations("methods", "ressl")["SETTINGS"], **semantic_regularizer(0.01, 1.0, "Sec. 6.3, Table 1")}
 
 
 class ReSSLMSR(MSR, ReSSL):

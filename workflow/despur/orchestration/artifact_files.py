@@ -18,10 +18,7 @@ from despur.specs.stages import find_files
 
 # by the first word of an artifact's name: the module of its paper that makes it, and what it writes; the report
 # shows the first
-MADE = {
-    "figure": ("figures", ("png", "csv", "pdf")),
-    "projections": ("projections", ("parquet",)),
-}
+MADE = {"figure": ("figures", ("png", "csv", "pdf")), "projections": ("projections", ("parquet",))}
 TABLE = ("tables", ("html", "csv", "md", "tex"))
 TEMPLATES = ("table.html.jinja", "scorecard.macros.jinja", "scorecard.css")  # of the page of a table
 

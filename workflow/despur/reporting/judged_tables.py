@@ -14,10 +14,7 @@ ArtifactRuns = list[ArtifactRun]
 
 
 def write_prose(
-    paper: str,
-    load: Callable[[ArtifactRuns], pd.DataFrame | Tables],
-    artifact_runs: ArtifactRuns,
-    output: Path,
+    paper: str, load: Callable[[ArtifactRuns], pd.DataFrame | Tables], artifact_runs: ArtifactRuns, output: Path
 ) -> None:
     """Every number that a sentence of the paper states. ``load``: what the runs measured, under the paper's names."""
     measured = load(artifact_runs)

@@ -42,11 +42,7 @@ def verify_checksum(path: Path, md5: str, remedy: str) -> Path:
 
 
 def read_cifar(
-    folder: Path,
-    splits: Mapping[str, Mapping[str, str]],
-    label: str,
-    meta: tuple[str, str, str],
-    remedy: str,
+    folder: Path, splits: Mapping[str, Mapping[str, str]], label: str, meta: tuple[str, str, str], remedy: str
 ) -> Dataset:
     """CIFAR as torchvision lays it out: pickles of Python 2, with their published checksums.
 

@@ -33,11 +33,7 @@ def format_rates(rates: pd.DataFrame) -> str:
 
 
 def to_text(
-    claims: pd.DataFrame,
-    numbers: pd.DataFrame,
-    choices: pd.DataFrame,
-    correlations: pd.DataFrame,
-    runs: int = RUNS,
+    claims: pd.DataFrame, numbers: pd.DataFrame, choices: pd.DataFrame, correlations: pd.DataFrame, runs: int = RUNS
 ) -> str:
     """The page of the documentation."""
     error = 100 * np.sqrt(0.05 * 0.95 / runs)

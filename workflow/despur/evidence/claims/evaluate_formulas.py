@@ -73,9 +73,5 @@ def _contrast(formula: Formula, measured: MeasuredValues, seeds: Sequence[int]) 
         with np.errstate(divide="ignore", invalid="ignore"):
             total = total + weight * (np.log(values) if formula.scale == "log" else values)
     return Contrast(
-        by_seed=total[:, 0],
-        resampled=total[:, 1:],
-        margin=formula.margin,
-        counted=formula.counted,
-        label=formula.label,
+        by_seed=total[:, 0], resampled=total[:, 1:], margin=formula.margin, counted=formula.counted, label=formula.label
     )

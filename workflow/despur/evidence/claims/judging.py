@@ -16,9 +16,7 @@ from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.claims.decisions import find_tier, judge_claim, judge_on_printed, list_collapsed
 from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.claims.printed_numbers import Printed
-from despur.evidence.claims.refusals import (
-    explain_not_run,
-)
+from despur.evidence.claims.refusals import explain_not_run
 from despur.evidence.numbers.rows import name_sources
 from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples
 from despur.evidence.runs.run_files import count_test_originals

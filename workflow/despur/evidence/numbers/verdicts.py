@@ -71,10 +71,7 @@ def judge_logarithms(
 def judge_count(ours: float, printed: float, rounding: float) -> dict[str, Any]:
     """JUDGED_COLUMNS of a row of what is counted and has no noise: the printed number is ours to its last digit."""
     same = abs(ours - printed) <= rounding + 1e-9
-    return {
-        "difference": ours - printed,
-        "verdict": NumberVerdict.AS_PRINTED if same else NumberVerdict.NOT_AS_PRINTED,
-    }
+    return {"difference": ours - printed, "verdict": NumberVerdict.AS_PRINTED if same else NumberVerdict.NOT_AS_PRINTED}
 
 
 def find_scale(printed: float, unit: str) -> float:

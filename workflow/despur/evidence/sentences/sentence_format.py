@@ -39,10 +39,7 @@ from despur.specs.settings import SettingError
 PERCENT = ("percent", "pp")
 COUNTED_KEYS = (*DEFAULTS, "class", "attribute")  # no settings: data have all of their levels
 TAKE = ("largest", "smallest")
-SENTENCE_WORDS = (
-    *("take", "at", "shown", "counted", "within"),
-    *("beside", "instead", "not_compared", "claim"),
-)
+SENTENCE_WORDS = (*("take", "at", "shown", "counted", "within"), *("beside", "instead", "not_compared", "claim"))
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,7 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     legend.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     write_figure(output, figure)
     write_csv(
-        output.with_suffix(".csv"),
-        values[SHOWN].assign(in_paper=values["paper_method"].isin(method_names.OF_FIGURE_3)),
+        output.with_suffix(".csv"), values[SHOWN].assign(in_paper=values["paper_method"].isin(method_names.OF_FIGURE_3))
     )
 
 
