@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from despur.orchestration.experiments import list_papers
 from despur.specs.stages import OTHER_RULES, RULE_TITLES
 
 # seconds, until measured
@@ -58,10 +59,11 @@ class RunState:
         self.failed: dict[int, Job] = {}
 
     def plan(self, counts: Mapping[str, int]) -> None:
-        """How many jobs each rule has."""
+        """How many jobs each rule has. The rules ``all`` and those of papers only name what others make."""
         self.planned.clear()
+        named = {"all", "total", *list_papers()}
         for rule, count in counts.items():
-            if rule not in ("all", "total"):
+            if rule not in named:
                 self.planned[RULE_TITLES.get(rule, OTHER_RULES)] += count
 
     def start(self, told: Mapping[str, Any]) -> Job:
