@@ -9,7 +9,9 @@ from despur.reporting.pages.setting_tables import list_rows, list_table_lines
 
 @pytest.mark.parametrize("paper", sorted(readme.parent.name for readme in PAPERS.glob("*/README.md")))
 def test_the_page_of_a_paper_is_what_its_declarations_give(paper):
-    page = (PAPERS / paper / setting_tables.FILE).read_text()
+    file = PAPERS / paper / setting_tables.FILE
+    assert file.is_file(), "write it: python -m despur.reporting.pages.setting_tables"
+    page = file.read_text()
     assert page == setting_tables.render(paper), "write it anew: python -m despur.reporting.pages.setting_tables"
 
 

@@ -84,7 +84,7 @@ def describe_primary(primary: pd.DataFrame) -> str:
         verdicts = rows.groupby("verdict", sort=False)["paper_dataset"].agg(", ".join)
         verdict_texts = ", ".join(f"{shorten(verdict)} ({datasets})" for verdict, datasets in verdicts.items())
         said.append(f"“{statement}”: {verdict_texts}")
-    return f"Primary claim{'s' * (len(said) > 1)}: {'; '.join(said)}."
+    return f"Primary claim{'s' * (len(said) > 1)}: {'; '.join(said) or 'none named'}."
 
 
 def shorten(verdict: str) -> str:
