@@ -204,3 +204,8 @@ def limited(size: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def within(share: float, expected: float, count: int) -> bool:
+    """Whether a share of ``count`` draws lies within four standard deviations."""
+    return bool(abs(share - expected) <= 4 * np.sqrt(expected * (1 - expected) / count))

@@ -12,8 +12,6 @@ from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage.store import InputError
 
-WATERBIRDS = resolve("datasets", "waterbirds").points[0]
-
 
 def write_birds(root, sizes, images=True):
     """Waterbirds with so many samples in each group of each split."""

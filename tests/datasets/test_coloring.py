@@ -1,6 +1,7 @@
 import matplotlib
 import numpy as np
 import pytest
+from helpers import within
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -12,11 +13,6 @@ quick = settings(deadline=None, max_examples=50, derandomize=True, database=None
 
 LABELS = arrays.arrays(np.int64, st.integers(1, 50), elements=st.integers(0, 4))
 MINORITY = st.sampled_from(["other", "any"])
-
-
-def within(share, expected, count):
-    """Whether a share of ``count`` draws lies within four standard deviations."""
-    return abs(share - expected) <= 4 * np.sqrt(expected * (1 - expected) / count)
 
 
 @pytest.mark.parametrize(

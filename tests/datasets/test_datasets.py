@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pooch
 import pytest
-from helpers import read
+from helpers import read, within
 
 from despur.datasets import cmnist
 from despur.datasets.cmnist import read_idx
@@ -19,7 +19,6 @@ from despur.datasets.sources import coloring
 from despur.datasets.sources.coloring import rgb
 from despur.storage.store import InputError
 
-NOWHERE = Path("no raw data needed")
 REAL = Path(os.environ.get("DESPUR_DATA_ROOT") or Path(__file__).parents[3] / "shared" / "data")
 IMAGES, LABELS = "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"
 
@@ -27,11 +26,6 @@ IMAGES, LABELS = "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"
 @cache
 def digits(name="colored_digits"):
     return read(name)
-
-
-def within(share, expected, count):
-    """Whether a share of ``count`` draws lies within four standard deviations."""
-    return abs(share - expected) <= 4 * np.sqrt(expected * (1 - expected) / count)
 
 
 def originals(dataset, split):

@@ -97,6 +97,11 @@ def name_data(paper_dataset: str, used_dataset: str) -> str:
     return f"{name}, substitute: {short_name}" if ArtifactRun(paper_dataset, used_dataset, "", ()).substitute else name
 
 
+def split_by_dataset(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """The rows of each data set that is used, with its name."""
+    return [(name_data(*key), part) for key, part in table.groupby(["paper_dataset", "used_dataset"], sort=False)]
+
+
 def order_methods(methods: Any) -> list[str]:
     """Methods in the order of NAMES, then those that have no name there, sorted."""
     present = set(methods)

@@ -84,11 +84,11 @@ def compare(
     return pd.DataFrame(rows, columns=NUMBER_COLUMNS).astype(dict.fromkeys(TEXTS, object))
 
 
-def format_spread(mean: float, std: float) -> str:
+def format_spread(mean: float, std: float, decimals: int = 1) -> str:
     """``77.4 (3.0)``; without a standard deviation, ``77.4``; a dash for nothing."""
     if pd.isna(mean):
         return "–"
-    return f"{mean:.1f}" if pd.isna(std) else f"{mean:.1f} ({std:.1f})"
+    return f"{mean:.{decimals}f}" if pd.isna(std) else f"{mean:.{decimals}f} ({std:.{decimals}f})"
 
 
 def list_bounds(table: pd.DataFrame) -> "list[pd.Series[float]]":

@@ -9,7 +9,15 @@ import seaborn as sns
 
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLORS, COLUMN, label_rows, limit_percent, name_data, order_methods, write_figure
+from despur.reporting.figures import (
+    COLORS,
+    COLUMN,
+    label_rows,
+    limit_percent,
+    order_methods,
+    split_by_dataset,
+    write_figure,
+)
 from despur.reporting.printed_names import NAMES
 from despur.storage.store import write_csv
 
@@ -34,11 +42,6 @@ def load_levels(artifact_runs: list[ArtifactRun], setting: str) -> pd.DataFrame:
     table = test.pivot(index=[*RUN, setting], columns="metric", values="value").reset_index()
     table[setting] = table[setting].astype(float)
     return table.assign(ratio=table[CLASS] / table[ATTRIBUTE])
-
-
-def split_by_dataset(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """The rows of each data set, with its name."""
-    return [(name_data(*key), part) for key, part in table.groupby(["paper_dataset", "used_dataset"], sort=False)]
 
 
 def start_figure(table: pd.DataFrame, columns: int, width: float, height: float) -> tuple[Any, list[tuple[Any, Any]]]:

@@ -19,7 +19,15 @@ from despur.papers.domain_temperature.selection import (
     rows_where,
     select_settings,
 )
-from despur.reporting.figures import COLORS, COLUMN, label_rows, limit_percent, name_data, order_methods, write_figure
+from despur.reporting.figures import (
+    COLORS,
+    COLUMN,
+    label_rows,
+    limit_percent,
+    order_methods,
+    split_by_dataset,
+    write_figure,
+)
 from despur.reporting.printed_names import NAMES
 from despur.storage.store import write_csv
 
@@ -46,11 +54,6 @@ def average_seeds(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Mean accuracy over seeds, for each accuracy and setting within a family."""
     groups = table.groupby([*FAMILY, *keys, "metric"], sort=False, dropna=False)
     return groups["accuracy"].mean().reset_index()
-
-
-def split_by_dataset(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """The rows of each data set, with its name."""
-    return [(name_data(*key), part) for key, part in table.groupby(["paper_dataset", "used_dataset"], sort=False)]
 
 
 def draw_figure_1(artifact_runs: list[ArtifactRun], output: Path) -> None:

@@ -9,9 +9,9 @@ from matplotlib.patches import Rectangle
 
 from despur.evidence.numbers.printed import parse_settings
 from despur.orchestration.experiments import ArtifactRun
-from despur.papers.domain_temperature.accuracy_figures import LABELS, average_seeds, load_accuracies, split_by_dataset
+from despur.papers.domain_temperature.accuracy_figures import LABELS, average_seeds, load_accuracies
 from despur.papers.domain_temperature.selection import is_selected, load_runs, rows_where, select_settings
-from despur.reporting.figures import COLUMN, draw_heat_map, label_rows, order_methods, write_figure
+from despur.reporting.figures import COLUMN, draw_heat_map, label_rows, order_methods, split_by_dataset, write_figure
 from despur.reporting.printed_names import NAMES
 from despur.storage.store import write_csv
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.evidence.numbers.tables import compare, format_table
+from despur.evidence.numbers.tables import compare, format_spread, format_table
 from despur.evidence.runs.data_counts import measure_data
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
@@ -29,13 +29,6 @@ METRICS = {
     "leakage_representations": "leakage_h",
     "leakage_logits": "leakage_yhat",
 }
-
-
-def format_number(mean: float, std: float) -> str:
-    """A number with two decimals, as the paper prints; a dash for nothing."""
-    if pd.isna(mean):
-        return "–"
-    return f"{mean:.2f}" if pd.isna(std) else f"{mean:.2f} ({std:.2f})"
 
 
 def compare_printed(reported: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataFrame) -> pd.DataFrame:
@@ -74,7 +67,8 @@ def replace_tradeoffs(table: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFram
 
 def write_numbers(output: Path, table: pd.DataFrame) -> None:
     """A table of printed numbers beside ours; the selected setting is the last column."""
-    write_table(output, table, format_table(table, format_number).assign(selected=table["selected"]))
+    display = format_table(table, partial(format_spread, decimals=2))
+    write_table(output, table, display.assign(selected=table["selected"]))
 
 
 def write_table_1(artifact_runs: list[ArtifactRun], output: Path) -> None:

@@ -10,7 +10,7 @@ import seaborn as sns
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr.rows import REST, load_accuracies
-from despur.reporting.figures import COLORS, COLUMN, label_rows, name_data, order_methods, write_figure
+from despur.reporting.figures import COLORS, COLUMN, label_rows, order_methods, split_by_dataset, write_figure
 from despur.reporting.printed_names import NAMES
 from despur.reporting.tables import main
 from despur.storage.store import write_csv
@@ -30,12 +30,9 @@ METRICS = {"linear_top1": "linear classifier, %", "knn5_top1": "5-nn, %"}
 KEPT = ["paper_dataset", "used_dataset", "data", "paper_method", "train", "split", "seed", "metric", "accuracy"]
 
 
-def split_by_dataset(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """The rows of each data set that is used, with its name, in lines that fit."""
-    return [
-        (fill(name_data(*key).replace("+", " +"), 75, break_on_hyphens=False).replace(" +", "+"), part)
-        for key, part in table.groupby(["paper_dataset", "used_dataset"], sort=False)
-    ]
+def break_name(name: str) -> str:
+    """The name of a data set in lines that fit."""
+    return fill(name.replace("+", " +"), 75, break_on_hyphens=False).replace(" +", "+")
 
 
 def draw_settings(artifact_runs: list[ArtifactRun], output: Path, methods: Sequence[str], parts: Sequence[str]) -> None:
@@ -44,8 +41,9 @@ def draw_settings(artifact_runs: list[ArtifactRun], output: Path, methods: Seque
     table = table[table["paper_method"].isin(methods) & table["metric"].isin(METRICS)]
     table = table.assign(part=[PARTS[pair] for pair in zip(table["train"], table["split"], strict=True)])
     table = table[table["part"].isin(parts)]
-    figure, axes = label_rows([name for name, _ in split_by_dataset(table)], 2, 2 * COLUMN, 2.6)
-    for row, (_, part) in zip(axes, split_by_dataset(table), strict=True):
+    datasets = split_by_dataset(table)
+    figure, axes = label_rows([break_name(name) for name, _ in datasets], 2, 2 * COLUMN, 2.6)
+    for row, (_, part) in zip(axes, datasets, strict=True):
         for axis, (metric, label) in zip(row, METRICS.items(), strict=True):
             draw_bars(axis, part[part["metric"] == metric], label, parts)
         row[0].get_legend().remove()
@@ -79,8 +77,9 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy of SimCLR + MSR over lambda, gamma and n, the others at 1, 1 and 6; lines are means, dots seeds."""
     table = load_accuracies(artifact_runs)
     table = table[(table["metric"] == "linear_top1") & (table["split"] == "test")]
-    figure, axes = label_rows([name for name, _ in split_by_dataset(table)], 3, 2 * COLUMN, 2.3, sharey=True)
-    for row, (_, part) in zip(axes, split_by_dataset(table), strict=True):
+    datasets = split_by_dataset(table)
+    figure, axes = label_rows([break_name(name) for name, _ in datasets], 3, 2 * COLUMN, 2.3, sharey=True)
+    for row, (_, part) in zip(axes, datasets, strict=True):
         for axis, letter, (key, label) in zip(row, "abc", LABELS.items(), strict=True):
             mine = part
             for other, value in REST.items():

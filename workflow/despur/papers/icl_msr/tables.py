@@ -21,11 +21,7 @@ SEEDS = 1  # not stated; no deviations are printed
 COPIED = ("cpc", "infomin")  # baselines that are printed and were not run by the authors
 
 
-def format_accuracy(mean: float, std: float) -> str:
-    """A number with two decimals, as the paper prints; a dash for nothing."""
-    if pd.isna(mean):
-        return "–"
-    return f"{mean:.2f}" if pd.isna(std) else f"{mean:.2f} ({std:.2f})"
+format_accuracy = partial(format_spread, decimals=2)
 
 
 def list_unprinted(reported: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
