@@ -28,6 +28,8 @@ def load_record(data, method, seed):
 def find_value(record, metric, setting):
     """A recorded value as the paper calls it."""
     settings = dict(item.split("=") for item in setting.split(";"))
+    if metric == "upsampling_factor":
+        return record["run"]["largest_factor"], None
     if metric == "domain_test_id_accuracy":
         split, metric, group = "test_id", "domain_accuracy", ""
     elif metric in SPLITS:
@@ -44,8 +46,9 @@ def decode(text):
     return np.frombuffer(zlib.decompress(base64.b64decode(data)), kind)
 
 
-def judge(values, printed, std, printed_seeds):
-    """Mean, deviation, 95 % interval of the difference and verdict; digits are half a unit of one decimal."""
+def judge(values, printed, std, printed_seeds, percent=True):
+    """Mean, deviation, 95 % interval of the difference and verdict, in points, or in percent of the printed number;
+    digits are half a unit of one decimal of points, of one unit of the rest."""
     n, own = len(values), np.var(values, ddof=1) / len(values)
     theirs, freedom = (0.0, n - 1) if math.isnan(std) else (std**2 / printed_seeds, None)
     if freedom is None and own + theirs == 0:
@@ -53,8 +56,10 @@ def judge(values, printed, std, printed_seeds):
     elif freedom is None:
         freedom = (own + theirs) ** 2 / (own**2 / (n - 1) + theirs**2 / (printed_seeds - 1))
     error, difference = math.sqrt(own + theirs), np.mean(values) - printed
-    wide, far = stats.t.isf(T, freedom) * error + 0.05, abs(difference)
-    verdict = next((f"within {t}" for t in (2, 5) if far + wide < t), "beyond 5" if far - wide > 5 else "not known")
+    wide, far = stats.t.isf(T, freedom) * error + (0.05 if percent else 0.5), abs(difference)
+    point = 1 if percent else printed / 100
+    verdict = next((f"within {t}" for t in (2, 5) if far + wide < t * point), None)
+    verdict = verdict or ("beyond 5" if far - wide > 5 * point else "not known")
     half = stats.t.isf(0.025, freedom) * error
     return (
         np.mean(values),
@@ -80,8 +85,8 @@ def test_a_compared_number_is_recomputed_from_its_records(row):
     for value, codes in found:
         if codes is not None:  # of each sample, whether its prediction was right
             assert np.mean(decode(codes) == 0) == pytest.approx(value, abs=1e-12)
-    *numbers, verdict = judge(
-        100 * np.array([v for v, _ in found]), row["reported"], row["reported_std"], row["reported_seeds"]
-    )
+    percent = row["unit"] != "count"
+    values = (100 if percent else 1) * np.array([value for value, _ in found])
+    *numbers, verdict = judge(values, row["reported"], row["reported_std"], row["reported_seeds"], percent)
     assert numbers == pytest.approx([row["ours"], row["ours_std"], row["low"], row["high"]], abs=1e-9)
     assert verdict == row["verdict"]

@@ -66,6 +66,22 @@ def test_a_contrast_is_paired_by_seed(paper):
 
 
 @pytest.mark.parametrize(
+    ("numbers", "settings", "verdict", "reason"),
+    [
+        ([], "fitted elsewhere", "not known", ""),
+        ([{"metric": "accuracy"}], "fitted to print", "fitted to print", "found on it: colors=released"),
+    ],
+)
+def test_a_sentence_says_the_settings_of_its_runs(paper, monkeypatch, numbers, settings, verdict, reason):
+    rule = {"setting": "colors=released", "found_on": "Table 1", "numbers": numbers}
+    monkeypatch.setattr("despur.evidence.numbers.settings.load_experiments", lambda name: {"fitted": [rule]})
+    run = {"paper": "toy", "method": "erm", "data": "cmnist+colors=released"}
+    (row,) = paper("{method: a}", {"a": A}, printed="60.0", **run)
+    assert (row["settings"], row["verdict"], row["reason"]) == (settings, verdict, reason)
+    assert (row["choices"], row["runs"]) == ("colors=released (Table 1)", "cmnist+colors=released/erm")
+
+
+@pytest.mark.parametrize(
     ("values", "verdict", "would_decide"),
     [
         ((0.101, 0.1, 0.099), "within 2", ""),

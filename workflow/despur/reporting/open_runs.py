@@ -11,7 +11,7 @@ from despur.evidence import tally
 from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.numbers.printed import at_settings, explain_not_compared, parse_settings
 from despur.evidence.runs.changed_settings import describe_changes
-from despur.evidence.runs.sources import Sources, list_runs, name_data
+from despur.evidence.runs.sources import Sources, list_runs
 from despur.evidence.statistics.contrasts import SEEDS
 from despur.orchestration import artifact_files
 from despur.orchestration.configuration import list_method_names
@@ -102,7 +102,8 @@ def describe_points(artifact_run: ArtifactRun, sources: Sources) -> pd.DataFrame
     for runs in list_runs(artifact_run, SEEDS).values():
         keys, enough = {run.key for run in runs}, len(runs) >= SEEDS
         compared, settled = (enough and keys <= measured for measured in ({*sources.where}, {*sources.where} | planned))
-        state = {"data": name_data(artifact_run, runs[0]), "compared": compared, "settled": settled and not compared}
+        data = artifact_run.name_data(runs[0].data.name)
+        state = {"data": data, "compared": compared, "settled": settled and not compared}
         rows.append(identify_run(result, runs[0]) | state)
     return pd.DataFrame(rows)
 

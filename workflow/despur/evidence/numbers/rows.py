@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.numbers.printed import explain_not_compared
-from despur.evidence.numbers.settings import find_origin
+from despur.evidence.numbers.settings import Origin, find_origin
 from despur.evidence.runs.collapsed import describe_collapsed, mark_seeds
 from despur.evidence.verdicts import NumberVerdict, Settings
 
@@ -69,6 +69,10 @@ def refuse_number(
         return {"verdict": NumberVerdict.NOT_COMPARED, "reason": "nothing printed"}
     if refused := explain_not_compared(number.setting, data, substitute, changes):
         return refused
-    origin = find_origin(number, rows)
+    return refuse_settings(find_origin(number, rows))
+
+
+def refuse_settings(origin: Origin) -> dict[str, Any]:
+    """The verdict and reason of runs whose settings are not compared; empty where they are."""
     kind = NumberVerdict.FITTED if origin.kind == Settings.FITTED else NumberVerdict.OTHER_SETTINGS
     return {"verdict": kind, "reason": origin.refused} if origin.refused else {}

@@ -78,8 +78,7 @@ def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.Dat
         }
         for table in run_files.read_parts(artifact_run, files):
             part = table.rename(columns={"dataset": "data"})
-            if "draw=seed" in artifact_run.dataset:  # every seed has data of its own, which are one to a reader
-                part["data"] = part["data"].str.replace(r"\+draw=\d+", "", regex=True)
+            part["data"] = part["data"].map(artifact_run.name_data)
             pairs = list(zip(part["data"], part["method"], strict=True))
             grids = {pair: describe_grid(artifact_run, *pair) for pair in set(pairs)}
             for column in Grid._fields:

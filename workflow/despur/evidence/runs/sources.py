@@ -4,7 +4,6 @@ A run counts once: the one of this machine, else the earliest record. Seeds are 
 not count, so nobody can pick seeds. Runs and records of code with other revisions do not count."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -70,14 +69,8 @@ def list_runs(artifact_run: ArtifactRun, seeds: int) -> dict[str, list[Run]]:
     by_key: dict[str, list[Run]] = {}
     span = f"s0-{seeds - 1}" if seeds > 1 else "s0"
     for run in ResultPath(result.root, result.stage, result.dataset, result.name, span).runs():
-        by_key.setdefault(f"{name_data(artifact_run, run)}/{run.spec.name}", []).append(run)
+        by_key.setdefault(f"{artifact_run.name_data(run.data.name)}/{run.spec.name}", []).append(run)
     return by_key
-
-
-def name_data(artifact_run: ArtifactRun, run: Run) -> str:
-    """The data of a run; where each seed has a draw of its own, without the draw."""
-    name = run.data.name
-    return re.sub(r"\+draw=\d+", "", name) if "draw=seed" in artifact_run.dataset else name
 
 
 def attach_sources(artifact_runs: Iterable[ArtifactRun], sources: Sources) -> Iterator[ArtifactRun]:

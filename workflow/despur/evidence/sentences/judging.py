@@ -10,13 +10,15 @@ from despur.evidence.claims.evaluate_formulas import collect_rows
 from despur.evidence.claims.judging import uses_datasets
 from despur.evidence.claims.measured_values import AmbiguousValue, MeasuredValues
 from despur.evidence.numbers.printed import find_refusal
+from despur.evidence.numbers.rows import name_sources, refuse_settings
+from despur.evidence.numbers.settings import find_origin
 from despur.evidence.numbers.tables import NUMBER_COLUMNS, compare, format_table
 from despur.evidence.numbers.verdicts import last_digit
 from despur.evidence.sentences.sentence_format import Sentence, read_sentence
 from despur.evidence.sentences.values import describe_beside, take_value
 from despur.evidence.statistics.formulas import Formulas
 from despur.evidence.statistics.levels import Missing
-from despur.evidence.verdicts import NumberVerdict
+from despur.evidence.verdicts import NumberVerdict, Settings
 from despur.orchestration.experiments import find_paper, load_experiments
 from despur.specs.settings import SettingError
 
@@ -103,10 +105,33 @@ def measure_sentence(sentence: Sentence, measured: MeasuredValues) -> dict[str, 
         return {"reason": str(missing)}
     here = [name for name in sentence.datasets if any(name in datasets for datasets, _ in formulas)]
     used = pd.concat([collect_rows(Formulas([part]), measured) for _, part in formulas])
-    refused = refuse_sentence(sentence, used, measured) or refuse_part(sentence, here, formulas, measured)
+    origin, refused_settings = describe_settings(sentence.number, used)
+    refused = refuse_sentence(sentence, used, measured) or refused_settings
+    judged = refused or refuse_part(sentence, here, formulas, measured) or taken.judge(sentence, measured)
     over = f"over {', '.join(here)}" if len(sentence.datasets) > 1 else ""
-    judged = refused or taken.judge(sentence, measured)
-    return taken.describe() | judged | {"reason": "; ".join(filter(None, [judged.get("reason", ""), over, beside]))}
+    reason = "; ".join(filter(None, [judged.get("reason", ""), over, beside]))
+    return taken.describe() | origin | judged | {"reason": reason}
+
+
+def describe_settings(number: Any, used: pd.DataFrame) -> tuple[dict[str, str], dict[str, str]]:
+    """The runs that a number is computed from, and the kind of their settings: of several kinds, the one that says
+    least for the number. Then verdict and reason, where such settings are not compared. Nothing of substitutes, and of
+    numbers that are counted from data."""
+    columns = ["paper", "paper_method", "data", "method"]
+    used = used.reindex(columns=[*used.columns, *{*columns} - {*used.columns}])
+    used = used[~used["substitute"].astype(bool)].dropna(subset=columns)
+    if not len(used):
+        return {}, {}
+    by_run = {f"{run[2]}/{run[3]}": (number._replace(method=run[1]), rows) for run, rows in used.groupby(columns)}
+    origins = [find_origin(*pair) for pair in by_run.values()]
+    refusals = [refuse_settings(origin) for origin in origins if origin.refused]
+    described = {
+        "settings": max((origin.kind for origin in origins), key=list(Settings).index),
+        "choices": ", ".join(dict.fromkeys(name for origin in origins for name in origin.names)),
+        "runs": "; ".join(sorted(by_run)),
+        "measured": name_sources(used),
+    }
+    return described, refusals[0] if refusals else {}
 
 
 def refuse_sentence(sentence: Sentence, used: pd.DataFrame, measured: MeasuredValues) -> dict[str, str]:

@@ -41,7 +41,9 @@ def measure_abouts(artifact_runs: Sequence[ArtifactRun], metric: str, read: Call
                 {
                     "paper_dataset": artifact_run.paper_dataset,
                     "used_dataset": artifact_run.dataset,
-                    "data": data,
+                    "data": artifact_run.name_data(data),
+                    "method": method,
+                    "paper": artifact_run.paper,
                     "substitute": artifact_run.substitute,
                     "artifact": artifact_run.artifact,
                     "changed": describe_changes(artifact_run, data, method),
