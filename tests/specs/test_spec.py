@@ -491,6 +491,20 @@ def test_declarations_are_read_without_running_the_file(package):
     assert point("toy").settings["epochs"] == 7
 
 
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        ("float_(0.1)", r"toy\.py, line 2: SETTINGS: .*'source': use only functions of despur/specs/settings\.py"),
+        ("np.e", r"toy\.py, line 2: SETTINGS: name 'np' is not defined: use only"),
+        ("0.1", r'toy\.py: strength in SETTINGS is 0\.1: declare it and its source, such as "temperature": float_'),
+    ],
+)
+def test_what_is_no_setting_is_named_with_the_remedy(package, declared, said):
+    package.write("methods/toy.py", f'"""Toy."""\nSETTINGS = {{"strength": {declared}}}\n')
+    with pytest.raises(SettingError, match=said):
+        point("toy")
+
+
 def test_parse_takes_apart_what_join_puts_together():
     assert parse("cnc+b=1~2+a=x") == ("cnc", {"b": ["1", "2"], "a": ["x"]})
     assert join("cnc", {"b": "1~2", "a": "x"}) == "cnc+a=x+b=1~2"

@@ -256,6 +256,8 @@ def test_a_method_without_loss_is_told_what_it_gives(tmp_path):
         trained(method, tmp_path)
     with pytest.raises(InputError, match='the method mine gives the losses none; one must be called "loss"'):
         require_loss({}, "the method mine")
+    with pytest.raises(InputError, match="the method mine gives a tensor: return"):
+        require_loss(torch.tensor(1.0), "the method mine")
 
 
 def test_a_loss_that_is_not_a_number_is_in_no_checkpoint(tmp_path):

@@ -399,6 +399,8 @@ def test_a_method_is_given_the_groups_inferred_for_its_run(root, dataset):
 
 def test_a_method_file_gives_its_method():
     assert load_method_class("erm") is ERM and load_method_class("cnc") is CNC
+    with pytest.raises(SettingError, match=r"families/__init__\.py defines no method: let its class"):
+        load_method_class("families")
 
 
 def test_asking_for_a_gpu_that_is_not_there_ends_with_a_message(monkeypatch):

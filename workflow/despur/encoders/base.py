@@ -16,7 +16,9 @@ from despur.storage.store import InputError
 
 def build_encoder(spec: Spec, shape: tuple[int, ...]) -> nn.Module:
     """The encoder that a specification names, for samples of this shape; ``dim`` is the size of its
-    representations."""
+    representations. Raises SettingError for a method without the setting ``encoder``."""
+    if "encoder" not in spec.components:
+        raise SettingError(f"{spec.base_name} has no setting encoder: add **sgd(...) to its SETTINGS")
     encoder = spec.components["encoder"]
     return import_module(f"despur.encoders.{encoder.base_name}").build(encoder.settings, shape)
 

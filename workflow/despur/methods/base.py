@@ -28,6 +28,8 @@ Losses = dict[str, Tensor]
 
 def require_loss(losses: Collection[str], who: str) -> None:
     """Raises InputError where no loss is called "loss"."""
+    if isinstance(losses, Tensor):
+        raise InputError(f'{who} gives a tensor: return {{"loss": it}}')
     if "loss" not in losses:
         raise InputError(f'{who} gives the losses {", ".join(losses) or "none"}; one must be called "loss"')
 

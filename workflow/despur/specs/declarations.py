@@ -30,6 +30,7 @@ DECLARATIONS = {
     "PUBLISHED_SIZES",  # of data sets: what their splits hold, a number (a float is rounded) or one for each group
     "LABELS_WITHHELD",  # of data sets: why their license forbids to pass labels on (despur/cli/recording.py)
 }
+EXAMPLE = 'such as "temperature": float_(0.1, "Sec. 4")'
 
 
 def list_files(kind: str) -> dict[str, Path]:
@@ -95,20 +96,34 @@ def read_declarations(kind: str, name: str) -> dict[str, Any]:
 
     They may name those of another file: ``**read_declarations("methods", "cnc")["SETTINGS"]``, where a variant follows
     what it varies."""
-    tree = parse_file(find_component(kind, name))
-    shared = (settings, hyperparameters, selfsupervised_hyperparameters)
-    functions = {name: value for module in shared for name, value in vars(module).items()}
+    file = find_component(kind, name)
     declared: dict[str, Any] = {}
-    for node in tree.body:
+    for node in parse_file(file).body:
         if (
             isinstance(node, ast.Assign)
             and isinstance(node.targets[0], ast.Name)
             and node.targets[0].id in DECLARATIONS
         ):
-            code = compile(ast.Expression(node.value), f"{kind}/{name}.py", "eval")
-            declared[node.targets[0].id] = eval(code, {**functions, "read_declarations": read_declarations})
+            declared[node.targets[0].id] = _evaluate(node.value, f"{file}, line {node.lineno}: {node.targets[0].id}")
     like = read_declarations(kind, declared["DECLARED_LIKE"]) if "DECLARED_LIKE" in declared else {}
+    for key, value in declared.get("SETTINGS", {}).items():
+        if not isinstance(value, settings.Setting):
+            raise settings.SettingError(f"{file}: {key} in SETTINGS is {value!r}: declare it and its source, {EXAMPLE}")
     return {"SETTINGS": {}, **like, **declared}
+
+
+def _evaluate(node: ast.expr, where: str) -> Any:
+    """The value of a declaration. Raises SettingError, naming where it stands, if it needs more than these
+    functions."""
+    shared = (settings, hyperparameters, selfsupervised_hyperparameters)
+    functions = {name: value for module in shared for name, value in vars(module).items()}
+    try:
+        return eval(compile(ast.Expression(node), where, "eval"), {**functions, "read_declarations": read_declarations})
+    except settings.SettingError:
+        raise
+    except Exception as error:
+        allowed = "use only functions of despur/specs/settings.py and hyperparameters.py"
+        raise settings.SettingError(f"{where}: {error}: {allowed}, {EXAMPLE}") from None
 
 
 def read_constant(file: Path, name: str) -> Any:

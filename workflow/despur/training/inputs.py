@@ -19,13 +19,12 @@ from despur.storage.store import HELD_OUT, MISSING, Array, Dataset, InputError, 
 
 
 def load_method_class(name: str) -> type[Method]:
-    """The method that a file of methods/ defines."""
+    """The method that a file of methods/ defines. Raises SettingError where it defines none."""
     module = import_module(f"despur.methods.{name}")
-    return next(
-        c
-        for c in vars(module).values()
-        if isinstance(c, type) and issubclass(c, Method) and c.__module__ == module.__name__
-    )
+    for defined in vars(module).values():
+        if isinstance(defined, type) and issubclass(defined, Method) and defined.__module__ == module.__name__:
+            return defined
+    raise SettingError(f"{module.__file__} defines no method: let its class extend GradientMethod or another method")
 
 
 class RunInputs:

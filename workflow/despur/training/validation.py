@@ -39,6 +39,7 @@ class Evaluator:
         if rules and criterion not in RULES:
             words = ", ".join(RULES)
             raise SettingError(f"{key}: selections=rules needs a criterion that scores steps: set criterion to {words}")
+        self.splits = ", ".join(dataset.splits)
         rows = dataset.rows(dataset.about["select"])
         assert dataset.groups is not None
         self.names = dataset.about["groups"], dataset.about["classes"]
@@ -54,7 +55,10 @@ class Evaluator:
         if head is None or self.criterion == "val_last":
             return {}
         if not len(self.y):
-            raise SettingError(f"{self.key}: the data set has no validation split to select on: set criterion=last")
+            raise SettingError(
+                f"{self.key}: the data set has no validation split to select on: set criterion=last, or let "
+                f"about['select'] name one of its splits ({self.splits})"
+            )
         if self.criterion == "val_objective":
             return {self.criterion: -self.mean_objective(method)}
         logits = predict(head, represent(method.networks["encoder"], self.batcher, derive_generator(self.key, -3)))
