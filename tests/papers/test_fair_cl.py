@@ -293,7 +293,7 @@ def test_a_figure_shows_the_data_sets_on_which_there_is_something_to_compare():
             "method": list("abca"),
         }
     )
-    assert [key for key, _ in told(table, ["con"], 2)] == [("moji", "x")]
+    assert [name for name, _ in told(table, ["con"], 2)] == ["Moji, substitute: x"]
     assert len(told(table, ["con"], 3)) == 2
 
 

@@ -15,7 +15,6 @@ from despur.evidence.sentences.judging import judge_sentences
 from despur.orchestration import configuration, experiments
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr import figures, rows, tables
-from despur.reporting.figures import name_data
 from despur.specs.paths import identify_run, locate_result
 from despur.specs.resolution import resolve
 
@@ -331,7 +330,7 @@ def test_the_bundled_table_of_times_has_both_orders(artifact_run, tmp_path):
 
 
 def test_the_name_of_a_data_set_is_folded_and_stays_as_it_is_typed():
-    name = figures.break_name(name_data("coco30", DATA))
+    ((name, _),) = figures.split_by_dataset(pd.DataFrame({"paper_dataset": ["coco30"], "used_dataset": [DATA]}))
     assert "\n" in name and name.replace("\n", "").endswith(f"substitute: {DATA}")
 
 

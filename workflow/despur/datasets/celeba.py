@@ -61,15 +61,12 @@ PAPER_HYPERPARAMETERS = {
     "cim": {"scales": 5, "window": 11},  # MS-SSIM as it is defined: the images are large enough
     # Zhang & Re 2022, released code: for all that is trained on embeddings; of the anchors a tenth an epoch.
     **for_each(
-        "linear_probe dfr_probe wise_ft adapter", learning_rate=1e-3, weight_decay=5e-5, batch_size=128, epochs=50
+        {"linear_probe dfr_probe wise_ft adapter": {}, "contrastive_adapter": {"anchor_fraction": 0.1}},
+        learning_rate=1e-3,
+        weight_decay=5e-5,
+        batch_size=128,
+        epochs=50,
     ),
-    "contrastive_adapter": {
-        "learning_rate": 1e-3,
-        "weight_decay": 5e-5,
-        "batch_size": 128,
-        "epochs": 50,
-        "anchor_fraction": 0.1,
-    },
 }
 
 LABELS_WITHHELD = "its agreement: not to further copy, publish or distribute any portion of the dataset"

@@ -63,6 +63,14 @@ def label_rows(
     return figure, [row.subplots(1, columns, squeeze=False, **keywords)[0] for row in rows]
 
 
+def start_rows(
+    parts: Sequence[tuple[str, pd.DataFrame]], columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any
+) -> tuple[Figure, list[tuple[Any, pd.DataFrame]]]:
+    """A figure with a row for each named part of a table: its panels, and the part. The rest as :func:`label_rows`."""
+    figure, rows = label_rows([name for name, _ in parts], columns, width, height, **keywords)
+    return figure, [(row, part) for row, (_, part) in zip(rows, parts, strict=True)]
+
+
 def set_style() -> None:
     """The style of despur, for figures drawn from now on."""
     sns.set_theme(

@@ -1,16 +1,29 @@
 """The tables that all papers make in one way: of their claims, and of the numbers that their sentences state."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
 from despur.evidence.sentences.judging import format_sentences, judge_sentences
 from despur.orchestration.experiments import ArtifactRun, find_paper
-from despur.reporting.tables import write_table
+from despur.reporting.tables import WriteArtifact, write_table
 
 Tables = tuple[pd.DataFrame, pd.DataFrame]  # metrics and their bootstrap values
 ArtifactRuns = list[ArtifactRun]
+
+
+def judge_paper(
+    paper: str,
+    load_for_sentences: Callable[[ArtifactRuns], pd.DataFrame | Tables],
+    load_for_claims: Callable[[ArtifactRuns], Tables],
+) -> dict[str, WriteArtifact]:
+    """Both tables of a paper, by artifact."""
+    return {
+        "prose": partial(write_prose, paper, load_for_sentences),
+        "claims": partial(write_claims, paper, load_for_claims),
+    }
 
 
 def write_prose(

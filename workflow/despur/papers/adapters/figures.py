@@ -16,6 +16,8 @@ from despur.reporting.figures import (
     limit_percent,
     name_data,
     order_methods,
+    split_by_dataset,
+    start_rows,
     write_figure,
 )
 from despur.reporting.printed_names import NAMES
@@ -41,9 +43,8 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     keys = ["paper_dataset", "used_dataset", "backbone", "paper_method", "seed"]
     wide = values.pivot(index=keys, columns="metric", values="value").reset_index()
     models = sorted(wide["backbone"].unique())
-    datasets = list(wide.groupby(["paper_dataset", "used_dataset"], sort=False))
-    figure, axes = label_rows([name_data(*key) for key, _ in datasets], 2, 2 * COLUMN, 2.3)
-    for row, (_, part) in zip(axes, datasets, strict=True):
+    figure, rows = start_rows(split_by_dataset(wide), 2, 2 * COLUMN, 2.3)
+    for row, part in rows:
         for axis, (metric, label) in zip(row, TRACKED.items(), strict=True):
             for (method, model), runs in part.groupby(["paper_method", "backbone"]):
                 marker = MARKERS[models.index(model)]
@@ -53,7 +54,7 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
                     runs[metric].mean(), error.mean(), s=42, marker=marker, linewidths=0.8, **colors_of(method)
                 )
             axis.set(xlabel=label, ylabel="worst-group error, %")
-    legend = axes[0][-1]
+    legend = rows[0][0][-1]
     for method in order_methods(wide["paper_method"]):
         added = "" if method in method_names.OF_FIGURE_3 else " (not in the paper's figure)"
         legend.scatter([], [], s=30, linewidths=0.8, label=NAMES[method] + added, **colors_of(method))

@@ -13,7 +13,7 @@ from despur.evidence.runs.run_files import load_labels
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters.merged_tables import load_metrics_of_all_samples, load_runs
 from despur.papers.adapters.sentence_metrics import load_sentence_metrics
-from despur.reporting.judged_tables import write_claims, write_prose
+from despur.reporting.judged_tables import judge_paper
 from despur.reporting.tables import WriteArtifact, main, write_table
 from despur.specs.paths import locate_result
 from despur.storage.store import Array, Dataset, InputError
@@ -164,8 +164,7 @@ ARTIFACTS: dict[str, WriteArtifact] = {
     **{name: partial(write_accuracies, name) for name in ("table_1", "table_3", "table_4", "table_5")},
     "table_2": write_table_2,
     "table_6": write_table_6,
-    "prose": partial(write_prose, "adapters", load_sentence_metrics),
-    "claims": partial(write_claims, "adapters", load_claim_metrics),
+    **judge_paper("adapters", load_sentence_metrics, load_claim_metrics),
 }
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ import seaborn as sns
 
 from despur.evidence.runs.artifact_metrics import load_metrics, select_headline
 from despur.orchestration.experiments import ArtifactRun
-from despur.papers.cnc.curves import LABELS, start_figure
-from despur.reporting.figures import COLORS, COLUMN, order_methods, write_figure
+from despur.papers.cnc.curves import LABELS
+from despur.reporting.figures import COLORS, COLUMN, order_methods, split_by_dataset, start_rows, write_figure
 from despur.reporting.printed_names import NAMES
 from despur.storage.store import write_csv
 
@@ -40,7 +40,7 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     overall = test[(test["group"] == "") & test["metric"].isin(FIGURE_5)]
     gaps = class_gaps(test, "average_accuracy", "worst_group_accuracy").groupby(RUN, sort=False).mean()
     values = pd.concat([overall, gaps.rename("value").reset_index().assign(metric="class_gap")])
-    figure, rows = start_figure(values, 4, 2 * COLUMN, 1.75)
+    figure, rows = start_rows(split_by_dataset(values), 4, 2 * COLUMN, 1.75)
     for row, part in rows:
         for axis, letter, metric in zip(row, "abcd", FIGURE_5, strict=True):
             plot_bars(axis, part[part["metric"] == metric], metric, order_methods(part["paper_method"]))
@@ -71,7 +71,7 @@ def draw_figure_theorem_3_1(artifact_runs: list[ArtifactRun], output: Path) -> N
     gaps = class_gaps(test, "worst_group_loss", "average_loss")
     gaps = gaps.rename("value").reset_index().assign(metric="class_gap_loss")
     values = pd.concat([gaps, test[test["metric"].isin(BOUND)]])
-    figure, rows = start_figure(values, 1, 2 * COLUMN, 2.1)
+    figure, rows = start_rows(split_by_dataset(values), 1, 2 * COLUMN, 2.1)
     for (axis,), part in rows:
         plot_bound(axis, part)
     write_figure(output, figure)

@@ -12,10 +12,10 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import (
     COLORS,
     COLUMN,
-    label_rows,
     limit_percent,
     order_methods,
     split_by_dataset,
+    start_rows,
     write_figure,
 )
 from despur.reporting.printed_names import NAMES
@@ -42,13 +42,6 @@ def load_levels(artifact_runs: list[ArtifactRun], setting: str) -> pd.DataFrame:
     table = test.pivot(index=[*RUN, setting], columns="metric", values="value").reset_index()
     table[setting] = table[setting].astype(float)
     return table.assign(ratio=table[CLASS] / table[ATTRIBUTE])
-
-
-def start_figure(table: pd.DataFrame, columns: int, width: float, height: float) -> tuple[Any, list[tuple[Any, Any]]]:
-    """A figure with a row for each data set: its panels, and its rows of the table."""
-    parts = split_by_dataset(table)
-    figure, rows = label_rows([name for name, _ in parts], columns, width, height)
-    return figure, [(row, part) for row, (_, part) in zip(rows, parts, strict=True)]
 
 
 def plot_lines(axis: Any, table: pd.DataFrame, setting: str, metric: str, **style: Any) -> None:
@@ -84,7 +77,7 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """ERM: (a) worst group and (b) alignment loss over p_corr; mutual informations (c) at each epoch and (d) over
     p_corr."""
     table = load_levels(artifact_runs, P_CORR)
-    figure, rows = start_figure(table, 4, 2 * COLUMN, 2.1)
+    figure, rows = start_rows(split_by_dataset(table), 4, 2 * COLUMN, 2.1)
     for row, part in rows:
         best, epochs = (part[part["selection"].str.startswith(kind)] for kind in ("best", "epoch="))
         plot_lines(row[0], best, P_CORR, WORST)
@@ -120,7 +113,7 @@ def plot_path(axis: Any, table: pd.DataFrame) -> None:
 def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """JTT beside ERM: (a) worst group, and mutual informations of (b) ERM and (c) JTT, over p_corr."""
     table = load_levels(artifact_runs, P_CORR).query("selection == 'best'")
-    figure, rows = start_figure(table, 3, 2 * COLUMN, 2.0)
+    figure, rows = start_rows(split_by_dataset(table), 3, 2 * COLUMN, 2.0)
     for row, part in rows:
         plot_lines(row[0], part, P_CORR, WORST)
         row[0].legend()
@@ -140,7 +133,7 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
 def draw_figure_7(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """(a) Worst group, (b) alignment loss and (c) ratio of mutual informations over p_corr, by method."""
     table = load_levels(artifact_runs, P_CORR).query("selection == 'best'")
-    figure, rows = start_figure(table, 3, 2 * COLUMN, 2.0)
+    figure, rows = start_rows(split_by_dataset(table), 3, 2 * COLUMN, 2.0)
     for row, part in rows:
         for axis, metric in zip(row, (WORST, ALIGNMENT, RATIO), strict=True):
             plot_lines(axis, part, P_CORR, metric)
@@ -156,7 +149,7 @@ def draw_figure_7(artifact_runs: list[ArtifactRun], output: Path) -> None:
 def draw_figure_7d(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst-group (solid) and average accuracy (dashed) over the noise of true labels, given in place of stage 1's."""
     table = load_levels(artifact_runs, NOISE).query("selection == 'best'")
-    figure, rows = start_figure(table, 1, 1.4 * COLUMN, 2.2)
+    figure, rows = start_rows(split_by_dataset(table), 1, 1.4 * COLUMN, 2.2)
     for (axis,), part in rows:
         plot_lines(axis, part, NOISE, WORST, linestyle="-")
         plot_lines(axis, part, NOISE, AVERAGE, linestyle="--")

@@ -18,7 +18,7 @@ from despur.papers.cnc.hours import load_with_hours
 from despur.papers.cnc.hyperparameters import write_table_a7_a11
 from despur.papers.cnc.printed_rows import compare_statistic, printed_row
 from despur.papers.cnc.sentence_metrics import load_sentence_metrics
-from despur.reporting.judged_tables import write_claims, write_prose
+from despur.reporting.judged_tables import judge_paper
 from despur.reporting.tables import WriteArtifact, main, write_table
 from despur.specs.paths import locate_result
 from despur.storage.store import load_dataset
@@ -105,18 +105,12 @@ def measure_cost(artifact_run: ArtifactRun) -> dict[str, Any]:
 
 
 ARTIFACTS: dict[str, WriteArtifact] = {
-    "table_1": partial(write_accuracies, "table_1"),
-    "table_a1": partial(write_accuracies, "table_a1"),
-    "table_a2": partial(write_accuracies, "table_a2"),
-    "table_a3": partial(write_accuracies, "table_a3"),
-    "table_a4": partial(write_accuracies, "table_a4"),
-    "table_a5": partial(write_accuracies, "table_a5"),
+    **{f"table_{name}": partial(write_accuracies, f"table_{name}") for name in ("1", "a1", "a2", "a3", "a4", "a5")},
     "table_a6": write_table_a6,
     "table_a7_a11": write_table_a7_a11,
     "table_a12": write_table_a12,
     "table_clustering": write_table_clustering,
-    "prose": partial(write_prose, "cnc", load_sentence_metrics),
-    "claims": partial(write_claims, "cnc", load_with_hours),
+    **judge_paper("cnc", load_sentence_metrics, load_with_hours),
 }
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from despur.reporting.figures import (
     limit_percent,
     order_methods,
     split_by_dataset,
+    start_rows,
     write_figure,
 )
 from despur.reporting.printed_names import NAMES
@@ -60,9 +61,8 @@ def draw_figure_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Test-OOD, Test-ID and domain accuracy over sigma, settings selected at each sigma; 1 % of the labels."""
     runs = load_runs(artifact_runs)
     table = load_accuracies(keep_selected(runs, select_settings(runs)), 0.01)
-    parts = split_by_dataset(table)
-    figure, axes = label_rows([name for name, _ in parts], 3, 2 * COLUMN, 2.2)
-    for row, (_, part) in zip(axes, parts, strict=True):
+    figure, rows = start_rows(split_by_dataset(table), 3, 2 * COLUMN, 2.2)
+    for row, part in rows:
         for axis, metric in zip(row, ("test_ood_accuracy", "test_id_accuracy", "domain_test_id_accuracy"), strict=True):
             plot_over_sigma(axis, rows_where(part, metric=metric), order_methods(part["paper_method"]))
             axis.set_ylabel(LABELS[metric])
@@ -89,9 +89,8 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     runs = rows_where(load_runs(artifact_runs), sigma=50.0)
     table = average_seeds(load_accuracies(runs, 0.01), ["method"])
     table = table.assign(selected=is_selected(table, select_settings(runs)))
-    parts = split_by_dataset(table)
-    figure, axes = label_rows([name for name, _ in parts], 2, 2 * COLUMN, 2.6, sharey=True)
-    for row, (_, part) in zip(axes, parts, strict=True):
+    figure, rows = start_rows(split_by_dataset(table), 2, 2 * COLUMN, 2.6, sharey=True)
+    for row, part in rows:
         for axis, metric in zip(row, ("test_ood_accuracy", "test_id_accuracy"), strict=True):
             plot_settings(axis, rows_where(part, metric=metric), order_methods(part["paper_method"]))
             axis.set_xlabel(LABELS[metric])

@@ -11,7 +11,7 @@ from despur.evidence.numbers.printed import parse_settings
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.accuracy_figures import LABELS, average_seeds, load_accuracies
 from despur.papers.domain_temperature.selection import is_selected, load_runs, rows_where, select_settings
-from despur.reporting.figures import COLUMN, draw_heat_map, label_rows, order_methods, split_by_dataset, write_figure
+from despur.reporting.figures import COLUMN, draw_heat_map, order_methods, split_by_dataset, start_rows, write_figure
 from despur.reporting.printed_names import NAMES
 from despur.storage.store import write_csv
 
@@ -32,8 +32,8 @@ def draw_figure_grids(artifact_runs: list[ArtifactRun], output: Path) -> None:
             means = means.assign(source="this run", selected=is_selected(means, selected))
             grids.append((f"{NAMES[method]}: {name}", means))
     heights = [0.9 + 0.14 * part["tau_alpha"].nunique() for _, part in grids]
-    figure, axes = label_rows([name for name, _ in grids], 3, 2 * COLUMN, float(np.mean(heights)) + 0.2)
-    for row, (_, part) in zip(axes, grids, strict=True):
+    figure, rows = start_rows(grids, 3, 2 * COLUMN, float(np.mean(heights)) + 0.2)
+    for row, part in rows:
         for axis, metric in zip(row, ("validation_accuracy", "test_ood_accuracy", "test_id_accuracy"), strict=True):
             plot_heat_map(axis, rows_where(part, metric=metric), LABELS[metric])
     write_figure(output, figure)

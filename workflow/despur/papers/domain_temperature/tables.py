@@ -21,7 +21,7 @@ from despur.papers.domain_temperature.selection import (
 )
 from despur.papers.domain_temperature.sentence_metrics import load_sentence_metrics
 from despur.papers.domain_temperature.temperature_grids import compare_grids, format_grid
-from despur.reporting.judged_tables import write_claims, write_prose
+from despur.reporting.judged_tables import judge_paper
 from despur.reporting.tables import WriteArtifact, main, write_table
 
 PAPER = Path(__file__).parent
@@ -81,8 +81,7 @@ ARTIFACTS: dict[str, WriteArtifact] = {
     "table_9": partial(write_accuracies, "table_9"),
     "table_selection": write_table_selection,
     "table_choices": write_table_choices,
-    "prose": partial(write_prose, "domain_temperature", load_sentence_metrics),
-    "claims": partial(write_claims, "domain_temperature", load_evidence),
+    **judge_paper("domain_temperature", load_sentence_metrics, load_evidence),
 }
 
 if __name__ == "__main__":

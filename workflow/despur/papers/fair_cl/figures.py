@@ -16,10 +16,10 @@ from despur.reporting.figures import (
     COLORS,
     COLUMN,
     create_panels,
-    label_rows,
     limit_percent,
-    name_data,
     order_methods,
+    split_by_dataset,
+    start_rows,
     write_figure,
 )
 from despur.reporting.printed_names import NAMES
@@ -69,9 +69,9 @@ def find_strength(data: str, printed: str, method: str) -> float:
     )
 
 
-def choose_datasets(table: pd.DataFrame, compared: list[str], fewest: int) -> list[tuple[Any, pd.DataFrame]]:
+def choose_datasets(table: pd.DataFrame, compared: list[str], fewest: int) -> list[tuple[str, pd.DataFrame]]:
     """The data sets on which one of these methods has at least so many points; all, if there is none."""
-    datasets = list(table.groupby(["paper_dataset", "used_dataset"], sort=False))
+    datasets = split_by_dataset(table)
     shown = [
         part[part["paper_method"].isin(compared)].groupby("paper_method")["method"].nunique().ge(fewest).any()
         for _, part in datasets
@@ -84,7 +84,7 @@ def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     table = list_points(artifact_runs)
     datasets = choose_datasets(table, list(STRENGTH), 2)
     figure, axes = create_panels(len(datasets), COLUMN * max(len(datasets), 1.4), 2.6)
-    for axis, (key, part) in zip(axes, datasets, strict=True):
+    for axis, (name, part) in zip(axes, datasets, strict=True):
         for method in order_methods(part["paper_method"]):
             plot_strengths(axis, part[part["paper_method"] == method].sort_values("strength"), method)
         front = part[part["pareto"] & (part["paper_method"] != "ce")]
@@ -92,7 +92,7 @@ def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
             front[LEAKAGE], front[ACCURACY], s=55, facecolors="none", edgecolors="#c62828", linewidths=0.9, zorder=3
         )
         axis.set(xlabel=LABELS[LEAKAGE], ylabel=LABELS[ACCURACY])
-        axis.set_title(name_data(*key), fontsize=6)
+        axis.set_title(name, fontsize=6)
     for method in order_methods(table["paper_method"]):  # also those that the last panel lacks
         axes[-1].plot([], [], color=COLORS[method], label=NAMES[method], **MARKS[method == "ce"])
     axes[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
@@ -130,8 +130,8 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     values = test[(test["group"] == "") & test["metric"].isin(LABELS) & test["paper_method"].isin(PARTS)].copy()
     values["value"] *= 100
     datasets = choose_datasets(values, ["con_ce_scl", "con_ce_fcl"], 1)
-    figure, axes = label_rows([name_data(*key) for key, _ in datasets], len(LABELS), 2 * COLUMN, 1.75)
-    for row, (_, part) in zip(axes, datasets, strict=True):
+    figure, rows = start_rows(datasets, len(LABELS), 2 * COLUMN, 1.75)
+    for row, part in rows:
         for axis, (metric, label) in zip(row, LABELS.items(), strict=True):
             draw_bars(axis, part[part["metric"] == metric], label)
     write_figure(output, figure)

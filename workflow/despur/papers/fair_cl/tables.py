@@ -17,7 +17,7 @@ from despur.papers.fair_cl.ratios import judge_ratios
 from despur.papers.fair_cl.selections import compare_rules, format_rules
 from despur.papers.fair_cl.tradeoffs import compare_means
 from despur.papers.fair_cl.two_classes import load_pair, load_with_multiclass
-from despur.reporting.judged_tables import write_claims, write_prose
+from despur.reporting.judged_tables import judge_paper
 from despur.reporting.tables import WriteArtifact, main, write_table
 
 PAPER = Path(__file__).parent
@@ -108,8 +108,7 @@ ARTIFACTS: dict[str, WriteArtifact] = {
     "table_beyond": write_table_beyond,
     "table_selection": write_table_selection,
     "table_tuning": write_table_selection,
-    "prose": partial(write_prose, "fair_cl", load_sentence_metrics),
-    "claims": partial(write_claims, "fair_cl", load_with_multiclass),
+    **judge_paper("fair_cl", load_sentence_metrics, load_with_multiclass),
 }
 
 if __name__ == "__main__":

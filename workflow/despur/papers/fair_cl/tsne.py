@@ -11,7 +11,7 @@ from sklearn.manifold import TSNE
 from despur.compute.randomness import derive_generator
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
-from despur.reporting.figures import COLUMN, label_rows, name_data, write_figure
+from despur.reporting.figures import COLUMN, split_by_dataset, start_rows, write_figure
 from despur.reporting.printed_names import NAMES
 from despur.specs.paths import locate_result
 from despur.storage.containers import Container
@@ -67,9 +67,8 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
         for artifact_run in artifact_runs
     ]
     table = pd.concat(maps, ignore_index=True)
-    datasets = list(table.groupby(["paper_dataset", "used_dataset"], sort=False))
-    figure, axes = label_rows([name_data(*key) for key, _ in datasets], 4, 2 * COLUMN, 1.9)
-    for row, (_, part) in zip(axes, datasets, strict=True):
+    figure, rows = start_rows(split_by_dataset(table), 4, 2 * COLUMN, 1.9)
+    for row, part in rows:
         panels = [
             (method, points, kind)
             for method, points in part.groupby("paper_method", sort=False)

@@ -1,6 +1,7 @@
 """Figures of Qiang et al. 2022."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -10,7 +11,8 @@ import seaborn as sns
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr.rows import REST, load_accuracies
-from despur.reporting.figures import COLORS, COLUMN, label_rows, order_methods, split_by_dataset, write_figure
+from despur.reporting import figures
+from despur.reporting.figures import COLORS, COLUMN, order_methods, start_rows, write_figure
 from despur.reporting.printed_names import NAMES
 from despur.reporting.tables import main
 from despur.storage.store import write_csv
@@ -30,9 +32,12 @@ METRICS = {"linear_top1": "linear classifier, %", "knn5_top1": "5-nn, %"}
 KEPT = ["paper_dataset", "used_dataset", "data", "paper_method", "train", "split", "seed", "metric", "accuracy"]
 
 
-def break_name(name: str) -> str:
-    """The name of a data set in lines that fit."""
-    return fill(name.replace("+", " +"), 75, break_on_hyphens=False).replace(" +", "+")
+def split_by_dataset(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """The rows of each data set, with its name in lines that fit."""
+    folded = partial(fill, width=75, break_on_hyphens=False)
+    return [
+        (folded(name.replace("+", " +")).replace(" +", "+"), part) for name, part in figures.split_by_dataset(table)
+    ]
 
 
 def draw_settings(artifact_runs: list[ArtifactRun], output: Path, methods: Sequence[str], parts: Sequence[str]) -> None:
@@ -41,9 +46,8 @@ def draw_settings(artifact_runs: list[ArtifactRun], output: Path, methods: Seque
     table = table[table["paper_method"].isin(methods) & table["metric"].isin(METRICS)]
     table = table.assign(part=[PARTS[pair] for pair in zip(table["train"], table["split"], strict=True)])
     table = table[table["part"].isin(parts)]
-    datasets = split_by_dataset(table)
-    figure, axes = label_rows([break_name(name) for name, _ in datasets], 2, 2 * COLUMN, 2.6)
-    for row, (_, part) in zip(axes, datasets, strict=True):
+    figure, rows = start_rows(split_by_dataset(table), 2, 2 * COLUMN, 2.6)
+    for row, part in rows:
         for axis, (metric, label) in zip(row, METRICS.items(), strict=True):
             draw_bars(axis, part[part["metric"] == metric], label, parts)
         row[0].get_legend().remove()
@@ -77,9 +81,8 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy of SimCLR + MSR over lambda, gamma and n, the others at 1, 1 and 6; lines are means, dots seeds."""
     table = load_accuracies(artifact_runs)
     table = table[(table["metric"] == "linear_top1") & (table["split"] == "test")]
-    datasets = split_by_dataset(table)
-    figure, axes = label_rows([break_name(name) for name, _ in datasets], 3, 2 * COLUMN, 2.3, sharey=True)
-    for row, (_, part) in zip(axes, datasets, strict=True):
+    figure, rows = start_rows(split_by_dataset(table), 3, 2 * COLUMN, 2.3, sharey=True)
+    for row, part in rows:
         for axis, letter, (key, label) in zip(row, "abc", LABELS.items(), strict=True):
             mine = part
             for other, value in REST.items():

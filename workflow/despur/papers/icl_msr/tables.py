@@ -11,7 +11,7 @@ from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr.beyond import compare_times, interpolate_equal_time, load_saliency
 from despur.papers.icl_msr.rows import load_runs, load_seconds
-from despur.reporting.judged_tables import write_claims, write_prose
+from despur.reporting.judged_tables import judge_paper
 from despur.reporting.printed_names import NAMES
 from despur.reporting.tables import WriteArtifact, main, write_table
 from despur.storage.finished_runs import list_bootstrap_columns
@@ -142,8 +142,7 @@ ARTIFACTS: dict[str, WriteArtifact] = {
     **{name: partial(write_accuracies, name) for name in ("table_1", "table_2", "table_3", "table_4")},
     "table_saliency": write_saliency,
     "table_time": write_times,
-    "prose": partial(write_prose, "icl_msr", load_sentence_metrics),
-    "claims": partial(write_claims, "icl_msr", load_measurements),
+    **judge_paper("icl_msr", load_sentence_metrics, load_measurements),
 }
 
 if __name__ == "__main__":
