@@ -177,6 +177,9 @@ def test_balanced_anchors_are_as_many_in_each_class():
     assert np.bincount(y[sampler.draw_anchors(RNG(0))]).tolist() == [20, 5]
     assert np.bincount(y[sampler.draw_anchors(RNG(0), balance=True)]).tolist() == [5, 5]
     assert len(sampler.draw_anchors(RNG(0), fraction=0.1)) == 3
+    y = np.repeat([0, 1, 2], [4, 5, 10])
+    sampler = hard.HardSampler(y, np.where(np.arange(19) % 2, y, 0), 1, 1)
+    assert np.bincount(y[sampler.draw_anchors(RNG(0), balance=True)], minlength=3).tolist() == [0, 3, 3]
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
@@ -202,6 +205,8 @@ def test_cells_of_the_released_code():
     cell = 2 * y + predicted
     rows = hard.draw_each_class_and_prediction(RNG(0), y, predicted, 8)
     assert np.bincount(cell[rows]).tolist() == [8] * 4 and len(set(rows[cell[rows] == 0])) == 8
+    rows = hard.draw_each_class_and_prediction(RNG(0), y, predicted, 10)
+    assert len(set(rows[cell[rows] == 3])) == 10, "as many as there are, each once"
 
 
 def test_classes_are_enlarged_first_then_the_predictions_of_each():

@@ -9,11 +9,12 @@ import scipy.special
 from helpers import quick
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from despur.metrics import information
+from despur.metrics import fairness, information
 from despur.metrics.alignment import alignment_loss, cosine_similarity, released_alignment_loss
-from despur.metrics.fairness import largest, leakage, nonlinear_leakage, tpr_gap, tpr_gaps, tradeoff
+from despur.metrics.fairness import largest, leakage, nonlinear_leakage, root_mean_square, tpr_gap, tpr_gaps, tradeoff
 from despur.metrics.groups import group_accuracies, weighted_average, worst_group_accuracy
 
 # accuracy by group
@@ -184,6 +185,20 @@ def test_an_attacker_with_a_kernel_reads_what_a_linear_one_can():
     a = (x[:, 0] > 0).astype(int)
     parts = x[:2000], a[:2000], x[2000:], a[2000:]
     assert leakage(*parts) > 0.9 and nonlinear_leakage(*parts) > leakage(*parts) - 0.02
+
+
+def test_the_kernel_is_as_wide_as_scikit_learn_s(monkeypatch):
+    """``gamma="scale"``: 1 / (number of features * variance)."""
+    widths, nystroem = [], fairness.Nystroem
+    monkeypatch.setattr(fairness, "Nystroem", lambda **given: widths.append(given["gamma"]) or nystroem(**given))
+    x, a = np.random.default_rng(0).normal(0, 3, (60, 5)), np.arange(60) % 2
+    nonlinear_leakage(x, a, x, a)
+    assert widths == [pytest.approx(SVC(gamma="scale").fit(x, a)._gamma)]
+
+
+def test_gaps_of_no_class_are_not_numbers():
+    for reduce_gaps in (root_mean_square, largest):
+        assert np.isnan(reduce_gaps(np.zeros((0, 3)))).tolist() == [True] * 3
 
 
 # trade-off

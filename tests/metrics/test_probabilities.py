@@ -87,6 +87,15 @@ def test_a_weight_counts_as_repetition(metric):
         assert found[i] == pytest.approx(metric(*(column[repeated] for column in columns), None))
 
 
+@pytest.mark.parametrize(("values", "has_differences"), [(2, True), (1, False)])
+def test_differences_need_two_attribute_values(values, has_differences):
+    p, y, a, _ = case(2)
+    table = pd.DataFrame({"split": "test", "y": y, "a": a % values})
+    dataset = Dataset(np.zeros((200, 0), np.float32), table, {}, None)
+    metrics = {metric for metric, *_ in decisions.measure(dataset, np.arange(200), {"logits": np.log(p)}, WEIGHTS)}
+    assert ({"demographic_parity_difference", "equalized_odds_difference"} <= metrics) == has_differences
+
+
 @pytest.mark.parametrize("classes", [2, 11])
 def test_a_run_has_them_over_all_samples_and_by_attribute_value(classes):
     p, y, a, _ = case(classes)

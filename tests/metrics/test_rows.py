@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, recall_score
 
 from despur.metrics.probes import standardize
-from despur.metrics.rows import measure_accuracies, measure_representations
+from despur.metrics.rows import count_samples, measure_accuracies, measure_representations
 from despur.storage.store import Dataset
 
 
@@ -60,10 +60,14 @@ def test_the_worst_class_and_the_mean_of_classes_are_scikit_learns():
     dataset.about["groups"] = list("abcdef")
     codes = (np.random.default_rng(1).random(len(rows)) < 0.2 + 0.3 * dataset.y[rows]).astype(int)
     weights = np.stack([np.ones(len(rows)), np.arange(len(rows)) % 3]).astype(float)
-    found = {metric: value for metric, group, value in measure_accuracies(dataset, rows, codes, weights) if not group}
+    measured_rows = [*measure_accuracies(dataset, rows, codes, weights)]
+    found = {metric: value for metric, group, value in measured_rows if not group}
+    of_classes = {group: value for metric, group, value in measured_rows if metric == "class_average_accuracy"}
+    assert [*count_samples(dataset, rows)] == [row for row in measured_rows if row[0] == "samples"]
     y, predicted = dataset.y[rows], (dataset.y[rows] + codes) % 2
     for i, own in enumerate(weights):
         recalls = recall_score(y, predicted, average=None, sample_weight=own)
+        assert [of_classes[name][i] for name in dataset.about["classes"]] == pytest.approx(recalls)
         assert found["worst_class_accuracy"][i] == pytest.approx(recalls.min())
         assert found["balanced_accuracy"][i] == pytest.approx(balanced_accuracy_score(y, predicted, sample_weight=own))
     assert found["largest_gap"][0] >= found["gap"][0] > 0

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from despur.samplers.contrastive import ContrastiveSampler, draw
+from despur.samplers.distinct import distinct
 
 ROLES = ("anchors", "positives", "negatives", "reverse_negatives")
 
@@ -217,14 +218,14 @@ def test_anchors_that_truncation_drops_change_from_epoch_to_epoch():
 @pytest.mark.parametrize(("pool", "size"), [(6, 9), (7, 7), (12, 5), (60, 5), (100, 32)])
 def test_every_sample_of_a_pool_is_equally_likely(pool, size):
     members = np.arange(100, 100 + pool)
-    drawn = draw(np.random.default_rng(0), members, 8000, size)
-    assert drawn.shape == (8000, size)
+    drawn = draw(np.random.default_rng(0), members, 30000, size)
+    assert drawn.shape == (30000, size)
     counts = np.bincount(drawn.ravel() - 100, minlength=pool)
-    expected = 8000 * size / pool
+    expected = 30000 * size / pool
     assert len(counts) == pool and np.abs(counts - expected).max() < 5 * np.sqrt(expected)
     # the first positive takes the anchor role: it too is any of them
     first = np.bincount(drawn[:, 0] - 100, minlength=pool)
-    assert np.abs(first - 8000 / pool).max() < 5 * np.sqrt(8000 / pool)
+    assert np.abs(first - 30000 / pool).max() < 5 * np.sqrt(30000 / pool)
 
 
 class Counting:
@@ -258,3 +259,10 @@ def test_rows_of_a_step_are_drawn_independently():
     batch = sampler.draw(np.random.default_rng(0), np.zeros(20, int))  # twenty times the same anchor
     for role in ROLES[1:]:
         assert len({tuple(sorted(row)) for row in getattr(batch, role)}) > 10
+
+
+@pytest.mark.parametrize(("once", "encoded"), [(True, [2, 5, 7]), (False, [7, 2, 5, 7])])
+def test_a_sample_that_occurs_twice_may_be_encoded_once(once, encoded):
+    rows = np.array([[7, 2], [5, 7]])
+    to_encode, where = distinct(rows, once)
+    assert to_encode.tolist() == encoded and (to_encode[where] == rows).all()

@@ -154,6 +154,20 @@ def test_metrics_on_bootstrap_samples_follow_from_predictions_or_are_drawn(finis
                 np.testing.assert_allclose(found[key], own.loc[key], rtol=2e-3, atol=2e-3, err_msg=str(key))
 
 
+@pytest.mark.parametrize(
+    ("metric", "group", "classes", "read"),
+    [
+        ("gap", "", 100, True),
+        ("accuracy", "3 on red", 5, False),
+        ("probe_accuracy", "10%", 100, True),
+        ("class_average_accuracy", "3", TOP_CLASSES, True),
+        ("class_average_accuracy", "3", TOP_CLASSES + 1, False),
+    ],
+)
+def test_bootstrap_values_are_kept_of_what_tables_read(metric, group, classes, read):
+    assert measuring.is_read(("test", metric, group), classes) == read
+
+
 def test_what_is_best_and_last_is_kept_once(finished, tmp_path):
     kept = {tuple(each.content["metrics"]) for each in recorded(finished, SIMCLR, tmp_path)}
     assert kept == {("best",)}

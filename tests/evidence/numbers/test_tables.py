@@ -285,3 +285,9 @@ def test_markdown_has_a_line_for_each_row():
     assert (
         to_markdown(pd.DataFrame({"a": ["x", "y"], "b": [1, 2]})) == "| a | b |\n| --- | --- |\n| x | 1 |\n| y | 2 |\n"
     )
+
+
+@pytest.mark.parametrize(("settings", "shown"), [(("", ""), False), (("p_corr=0.9", "p_corr=0.8"), True)])
+def test_settings_are_shown_where_they_tell_numbers_apart(settings, shown):
+    reported = printed(*[("cmnist", "cnc", METRICS[0], 77.4, 3.0)] * 2).assign(setting=settings)
+    assert ("setting" in format_table(compare(reported, load_metrics([]), 3))) == shown

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from despur.evidence.sentences import judging
 from despur.evidence.sentences.judging import judge_sentences
@@ -94,6 +95,14 @@ def test_a_value_is_judged_as_a_table_s_number_is(paper, values, verdict, would_
     (row,) = paper("{method: a}", {"a": values})
     assert row["verdict"] == verdict and row["difference"] == pytest.approx(100 * np.mean(values) - 10)
     assert would_decide is None or row["would_decide"] == would_decide
+
+
+@pytest.mark.parametrize(("formula", "terms"), [("{method: a}", 1), ("{higher: a, than: b}", 2)])
+def test_test_samples_vary_each_accuracy_of_a_formula(paper, monkeypatch, formula, terms):
+    monkeypatch.setattr("despur.evidence.sentences.values.sample_variance", lambda *_: 1.0)  # squared points
+    (row,) = paper(formula, {"a": [0.6] * 3, "b": [0.5] * 3})
+    half = stats.norm.isf(0.025) * np.sqrt(terms)
+    assert (row["high"] - row["low"]) / 2 == pytest.approx(half)
 
 
 @pytest.mark.parametrize(
