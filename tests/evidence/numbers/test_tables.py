@@ -245,7 +245,6 @@ def test_the_headline_is_the_best_step_on_the_test_split(run):
     metrics = load_metrics([run([(0.7, 0.9)])])
     assert set(select_headline(metrics)["split"]) == {"test"}
     assert select_headline(metrics).query("metric == 'average_accuracy'")["value"].tolist() == [0.9]
-    assert select_headline(metrics, "last").query("metric == 'average_accuracy'")["value"].tolist() == [0.04] * 3
 
 
 def test_runs_of_an_artifact_survive_the_command_line():

@@ -52,14 +52,14 @@ def on_pareto_front(accuracy: Array, harm: Array) -> Array:
     return np.logical_not(beaten.any(axis=1))
 
 
-def sweep_means(metrics: pd.DataFrame, settings: Sequence[str], split: str, selection: str = "best") -> pd.DataFrame:
+def sweep_means(metrics: pd.DataFrame, settings: Sequence[str], split: str) -> pd.DataFrame:
     """Mean over seeds of accuracy and GAP, columns average_accuracy and gap, for each setting of a sweep.
 
     ``metrics``: rows of ``metrics.csv``; ``settings``: the columns of the sweep; ``split``: the one that selects."""
     chosen = (
         metrics["metric"].isin(["average_accuracy", "gap"])
         & (metrics["split"] == split)
-        & (metrics["selection"] == selection)
+        & (metrics["selection"] == "best")
     )
     return metrics[chosen].groupby([*settings, "metric"])["value"].mean().unstack("metric")
 

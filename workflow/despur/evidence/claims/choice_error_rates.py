@@ -12,11 +12,11 @@ from despur.evidence.numbers.choices import measure_move
 from despur.evidence.numbers.verdicts import TOLERANCES
 
 
-def simulate_choices(seeds: int, shape: str, deviation: float, runs: int = RUNS) -> dict[str, float]:
+def simulate_choices(seeds: int, shape: str, deviation: float) -> dict[str, float]:
     """How often a choice of four numbers is supported, as a share: one that changes nothing, and one that moves all
     from 10 points off to print. Values with the choice and without are independent."""
     rng = derive_generator(f"error_rates/choices/{shape}/{deviation:g}", seeds)
-    without, under = (deviation * SHAPES[shape](rng, (runs, 4, seeds)) for _ in range(2))
+    without, under = (deviation * SHAPES[shape](rng, (RUNS, 4, seeds)) for _ in range(2))
     rates = {}
     for name, effect in (("false", 0.0), ("power", 2 * TOLERANCES[1])):
         moved, remaining = measure_move(without + effect, under, np.zeros((4, 1)))
@@ -24,12 +24,12 @@ def simulate_choices(seeds: int, shape: str, deviation: float, runs: int = RUNS)
     return rates
 
 
-def simulate_table_of_choices(runs: int = RUNS) -> pd.DataFrame:
+def simulate_table_of_choices() -> pd.DataFrame:
     """A row for each kind of noise, number of seeds and deviation; percentages."""
     cells = itertools.product(SHAPES, (6, 10, 20), (1.0, 3.0))
     rows = [
         {"noise": shape, "seeds": seeds, "deviation": deviation}
-        | {name: 100 * rate for name, rate in simulate_choices(seeds, shape, deviation, runs).items()}
+        | {name: 100 * rate for name, rate in simulate_choices(seeds, shape, deviation).items()}
         for shape, seeds, deviation in cells
     ]
     return pd.DataFrame(rows)

@@ -150,24 +150,24 @@ def compare(ours: Array, theirs: Array | None) -> Difference:
     return Difference(fixed.estimate - theirs.mean(axis=-1), fixed.own_variance, variance, (fixed.freedom[0], n - 1))
 
 
-def simulate_table(runs: int = RUNS) -> pd.DataFrame:
+def simulate_table() -> pd.DataFrame:
     """A row for each kind of noise, number of seeds and of contrasts; percentages."""
     cells = [*itertools.product([*SHAPES, *COLLAPSING], SEEDS, CONTRASTS), ("test noise", 3, 1), ("test noise", 10, 4)]
     rows = []
     for shape, seeds, k in cells:
-        rates = {name: 100 * rate for name, rate in simulate_rates(k, seeds, shape, runs).items()}
+        rates = {name: 100 * rate for name, rate in simulate_rates(k, seeds, shape).items()}
         if shape in COLLAPSING and k == 1:
-            rates["with collapsed seeds: false"] = 100 * simulate_unconditional(seeds, COLLAPSING[shape], runs)
+            rates["with collapsed seeds: false"] = 100 * simulate_unconditional(seeds, COLLAPSING[shape])
         rows.append({"noise": shape, "seeds": seeds, "contrasts": k, **rates})
     return pd.DataFrame(rows)
 
 
-def simulate_table_of_numbers(runs: int = RUNS) -> pd.DataFrame:
+def simulate_table_of_numbers() -> pd.DataFrame:
     """A row for each kind of noise, number of seeds and deviation of ours; percentages."""
     cells = itertools.product([*SHAPES, *COLLAPSING], SEEDS, (1.0, 3.0))
     rows = [
         {"noise": shape, "seeds": seeds, "deviation": deviation}
-        | {name: 100 * rate for name, rate in simulate_numbers(seeds, shape, deviation, runs).items()}
+        | {name: 100 * rate for name, rate in simulate_numbers(seeds, shape, deviation).items()}
         for shape, seeds, deviation in cells
     ]
     return pd.DataFrame(rows)
@@ -189,10 +189,10 @@ def simulate_correlations(points: int, seeds: int, seed_noise: float, runs: int 
     return {name: float(decided.mean()) for name, decided in decisions.items()}
 
 
-def simulate_table_of_correlations(runs: int = RUNS) -> pd.DataFrame:
+def simulate_table_of_correlations() -> pd.DataFrame:
     """A row for each number of seeds and points, and noise of each seed; percentages."""
     rows = []
     for seeds, points, noise in itertools.product((3, 5, 10), POINTS, SEED_NOISE):
-        rates = {name: 100 * rate for name, rate in simulate_correlations(points, seeds, noise, runs).items()}
+        rates = {name: 100 * rate for name, rate in simulate_correlations(points, seeds, noise).items()}
         rows.append({"seeds": seeds, "points": points, "seed noise": noise, **rates})
     return pd.DataFrame(rows)

@@ -32,16 +32,14 @@ def format_rates(rates: pd.DataFrame) -> str:
     return to_markdown(shown)
 
 
-def to_text(
-    claims: pd.DataFrame, numbers: pd.DataFrame, choices: pd.DataFrame, correlations: pd.DataFrame, runs: int = RUNS
-) -> str:
+def to_text(claims: pd.DataFrame, numbers: pd.DataFrame, choices: pd.DataFrame, correlations: pd.DataFrame) -> str:
     """The page of the documentation."""
-    error = 100 * np.sqrt(0.05 * 0.95 / runs)
+    error = 100 * np.sqrt(0.05 * 0.95 / RUNS)
     return f"""# How often verdicts are wrong
 
 After this page you know how often a verdict about a number or a claim is wrong, and how often one is given.
 
-Made by `python -m despur.evidence.claims.error_rates_page docs/error_rates.md`: {runs:,} simulated verdicts a row,
+Made by `python -m despur.evidence.claims.error_rates_page docs/error_rates.md`: {RUNS:,} simulated verdicts a row,
 percent. A rate of 5 is known to {error:.1f} points (one standard error). Effects and noise are in standard deviations
 of the difference of two methods from one seed.
 

@@ -92,6 +92,6 @@ def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.Dat
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=RUN_COLUMNS)
 
 
-def select_headline(metrics: pd.DataFrame, selection: str = "best") -> pd.DataFrame:
-    """Test rows under one selection rule."""
-    return metrics[(metrics["split"] == "test") & (metrics["selection"] == selection)]
+def select_headline(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Test rows of the models that are best on validation data."""
+    return metrics[(metrics["split"] == "test") & (metrics["selection"] == "best")]

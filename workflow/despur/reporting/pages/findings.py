@@ -34,13 +34,13 @@ each distinct printed number counts once. Unless a metric names another split or
 the step that is best on validation data."""
 
 
-def write_findings(page: Path = PAGE) -> Path:
+def write_findings() -> Path:
     """Bring the page up to date."""
     records = judge_records(load_sound(files.LEDGER)[0])
     text = format_findings(load_evidence(), pd.read_csv(CHOICES, keep_default_na=False), records)
-    with atomic(page) as temporary:
+    with atomic(PAGE) as temporary:
         temporary.write_text(text)
-    return page
+    return PAGE
 
 
 def format_findings(evidence: Evidence, choices: pd.DataFrame, records: list[JudgedRecord]) -> str:

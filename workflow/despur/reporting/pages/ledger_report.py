@@ -20,9 +20,9 @@ MARKS = ("<!-- generated: measured -->\n", "<!-- end -->")
 METRICS = ("worst_group_accuracy", "average_accuracy", "probe_accuracy", "domain_accuracy")
 
 
-def write_reports(folder: Path = files.LEDGER) -> Iterator[tuple[str, Path]]:
+def write_reports() -> Iterator[tuple[str, Path]]:
     """Bring every README up to date; (paper, file) of each that changed."""
-    records = judge_records(load_sound(folder)[0])
+    records = judge_records(load_sound(files.LEDGER)[0])
     for paper, home in find_papers().items():
         file = home / "README.md"
         new = insert_report(text := file.read_text(), report_paper(paper, records))
