@@ -29,8 +29,9 @@ def test_a_rule_writes_the_files_of_its_stage_and_starts_its_program(stage):
 @pytest.mark.parametrize("stage", stages.TABLE, ids=lambda stage: stage.name)
 def test_a_rule_reads_the_earlier_stages_that_its_row_names(stage):
     inputs = read_rule(stage).partition("input:")[2].partition("output:")[0]
-    named = set(re.findall(r'upstream_files\("\w+", "(\w+)"', inputs)) | set(re.findall(r'"results/(\w+)/', inputs))
-    assert named == set(stage.reads)
+    files = re.findall(r'"results/(\w+)/\S*?([\w.]+)"', inputs)
+    named = {stages.find_stage(folder, file).name for folder, file in files}
+    assert named | set(re.findall(r'upstream_files\("\w+", "(\w+)"', inputs)) == set(stage.reads)
 
 
 def test_each_stage_has_an_estimate_of_its_jobs():

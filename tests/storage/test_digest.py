@@ -11,13 +11,10 @@ from despur.specs.stages import TABLE
 from despur.storage import digest
 from despur.storage.digest import cache_key, script_digest
 
-STAGES = {
+STAGES = dict.fromkeys((stage.name for stage in TABLE), "results/runs/colored_digits/toy/s0-2") | {
     "data": "results/data/colored_digits",
     "stage1": "results/stage1/colored_digits/erm/s0-2",
     "groups": "results/groups/colored_digits/clusters/s0-2",
-    "runs": "results/runs/colored_digits/toy/s0-2",
-    "evaluate": "results/runs/colored_digits/toy/s0-2",
-    "saliency": "results/runs/colored_digits/toy/s0-2",
 }
 READERS = tuple(stage.name for stage in TABLE if stage.adds_to_runs)
 
