@@ -14,6 +14,12 @@ RUN = "results/runs/tumors/gce+epochs=1/s0/metrics.csv"
 GROUPS = (
     "results/runs/colored_digits/gdro+encoder=tiny_convnet+epochs=1+groups=high_loss+stage1.epochs=1/s0/metrics.csv"
 )
+OF_ALL_COMPONENTS = (
+    "tests/catalog/test_equations.py",
+    "tests/specs/test_settings.py",
+    "tests/specs/test_spec.py",
+    "tests/test_public_names.py",
+)
 FOLDER, CONFIG = "results/liu2021/papers/liu2021", "config/liu2021.yaml"
 TABLE, CLAIMS = f"{FOLDER}/table_1.csv", f"{FOLDER}/claims.csv"
 
@@ -47,6 +53,13 @@ def test_pages_show_a_component_and_its_test():
 def test_examples_pass_their_tests(extended):
     tests = [file for file in written() if file.startswith("tests/")]
     extended.python("-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *tests)
+
+
+@pytest.mark.long
+def test_tests_of_all_components_hold_with_the_examples(extended):
+    """A component is one file: there is no list to edit."""
+    shutil.copytree(SOURCE / "tests", extended.root / "tests", dirs_exist_ok=True)
+    extended.python("-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *OF_ALL_COMPONENTS)
 
 
 def test_examples_are_formatted(extended):
