@@ -175,7 +175,7 @@ def test_the_penalty_of_irm_sets_in_after_its_share_of_the_epochs(name, tmp_path
 def test_bf16_trains_in_lower_precision(name, tmp_path):
     first = []
     for precision in ("fp32", "bf16"):
-        of = method(name, epochs=1)
+        of = method(name, epochs=2 if "finetune" in name else 1)
         progress = Trainer(of, "key", score, Machine(CPU, precision), tmp_path / f"{precision}.pt").run()
         assert torch.bfloat16 not in {value.dtype for value in of.networks.state_dict().values()}
         first.append(next(row["value"] for row in progress.history if row["name"] == "loss"))

@@ -22,8 +22,8 @@ if workflow.is_main_process:
 def profile_resource(resource):
     """What a profile sets a resource to, by rule (set-resources)."""
     overwritten = workflow.resource_settings.overwrite_resources.items()
-    by_rule = {rule: Resources.from_mapping(resources) for rule, resources in overwritten if resource in resources}
-    return {rule: int(resources[resource].value) for rule, resources in by_rule.items()}
+    parsed = {name: Resources.from_mapping(resources) for name, resources in overwritten if resource in resources}
+    return {name: int(resources[resource].value) for name, resources in parsed.items()}
 
 
 # A profile that shares GPUs says how many jobs run on one device (jobs_per_gpu), and perhaps how many run at once
