@@ -150,6 +150,10 @@ WRONG = [
         "artifacts: {cnc: {table_1: {methods: {erm: stage3/erm}}}}",
         "unknown stage of stage3/erm: 'stage3'; did you mean stage1",
     ),
+    (
+        "artifacts: {cnc: {table_1: {methods: {erm: erm+encoder=hf+encoder.model=facebook/dinov2-small}}}}",
+        "a value holds no slash; that of a model of a hub is written --",
+    ),
     (f"artifacts: {{cnc: {{table_1: {{data: p_corr={LONG}}}}}}}", "longer than the 200 characters"),
     ("matrix: {data: scene_digits, methods: {con: conn}}", "matrix: unknown method 'conn'; did you mean con?"),
 ]

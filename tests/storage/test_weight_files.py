@@ -133,7 +133,10 @@ def test_every_encoder_that_fetches_weights_declares_them(name):
 @pytest.mark.parametrize("encoder", ["timm+encoder.model=test_vit", "hf+encoder.model=me--tiny"])
 def test_only_weights_of_a_commit_are_downloaded(weights, encoder):
     run = RUN.replace("stored", encoder)
-    with pytest.raises(InputError, match=r"is not there, from which the encoder (timm|hf) starts .*put it there"):
+    with pytest.raises(
+        InputError,
+        match=r"is not there, from which the encoder (timm|hf) starts .*put it there.*is downloaded: .*--COMMIT",
+    ):
         [*jobs.list_missing(locate_result(run))]
     pinned = RUN.replace("stored", f"{encoder}--{40 * 'a'}")
     lines = [*jobs.list_missing(locate_result(pinned))]

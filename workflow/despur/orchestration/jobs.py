@@ -45,7 +45,7 @@ def list_missing(result: ResultPath) -> Iterator[str]:
             told = f"{file} is not there, from which the encoder {encoder.base_name} starts"
             remedy = "or set DESPUR_WEIGHTS_ROOT to the folder that holds it"
             if not hub.is_downloaded(encoder):
-                raise InputError(f"{told} ({result.folder}): put it there, {remedy}")
+                raise InputError(f"{told} ({result.folder}): put it there, {remedy}{hub.how_to_download(encoder)}")
             yield f"{told}: the job that needs it downloads it. Without a network, put it there, {remedy}"
 
 

@@ -147,6 +147,8 @@ def split_stage(method: str) -> tuple[str, str]:
     """The stage and the name of a method's specification: ``groups/clusters`` -> ``groups``, ``clusters``; ``cnc`` ->
     ``runs``, ``cnc``."""
     stage, slash, text = method.rpartition("/")
+    if slash and "=" in stage:
+        raise SettingError(f"{show_text(method)}: a value holds no slash; that of a model of a hub is written --")
     if slash and stage not in PARTS:
         raise unknown(f"stage of {method}:", stage, PARTS)
     return stage or "runs", text

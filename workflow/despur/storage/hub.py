@@ -51,6 +51,14 @@ def is_downloaded(encoder: Spec) -> bool:
     return declared is True or any(fnmatchcase(text, str(declared)) for text in chosen)
 
 
+def how_to_download(encoder: Spec) -> str:
+    """How a message about missing weights ends: what to name, where they are downloaded at a commit only."""
+    declared = read_declarations("encoders", encoder.base_name).get("DOWNLOADED")
+    if not str(declared).startswith("model=*--"):
+        return ""
+    return f"; a model whose name ends with a commit of the hub is downloaded: {encoder.settings['model']}--COMMIT"
+
+
 def load_hub_tokenizer(model: str) -> Any:
     """The tokenizer of a model, from ``hf/MODEL``. Raises InputError for files that are missing or hold something
     else."""
