@@ -31,7 +31,7 @@ class LDAM(GradientMethod):
         self.margin = self.task.per_sample((self.settings["largest_margin"] * margin / margin.max()).astype(np.float32))
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """Eq. 12 and 13."""
+        """Sec. 3.2: cross-entropy, after the margin of its class is subtracted from the logit of the true class."""
         logits, labels = self.forward(batch, rng).float(), self.task.labels[batch]
         right = nn.functional.one_hot(labels, logits.shape[1])
         return {
