@@ -50,8 +50,8 @@ def judge(values, printed, std, printed_seeds, percent=True):
     """Mean, deviation, 95 % interval of the difference and verdict, in points, or in percent of the printed number;
     digits are half a unit of one decimal of points, of one unit of the rest."""
     n = len(values)
-    if n == 1:
-        return values[0], *[math.nan] * 3, "not known"
+    if n < 3:
+        return np.mean(values), np.std(values, ddof=1) if n > 1 else math.nan, math.nan, math.nan, "not known"
     own = np.var(values, ddof=1) / n
     theirs, freedom = (0.0, n - 1) if math.isnan(std) else (std**2 / printed_seeds, None)
     if freedom is None and own + theirs == 0:
