@@ -96,7 +96,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
             "select": "val",
             "headline": "test",
         },
-        **{"sha256": {path.name: sha256(path), split_path.name: sha256(split_path)}},
+        "sha256": {path.name: sha256(path), split_path.name: sha256(split_path)},
     }
     groups = a[:, None] == np.arange(len(categories))
     texts = [text.replace("\n", " ") for text in raw["reviewText"]]  # released code

@@ -143,7 +143,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     table = pd.concat(tables, ignore_index=True)
     about = {
         **{"input": "embedding", "classes": classes, "attributes": GENDERS, "attribute": "gender"},
-        **{"sha256": embedding_files.sha256(*files)},
+        "sha256": embedding_files.sha256(*files),
     }
     if settings["features"] == "tokens":
         vocabulary = text.vocabulary(table["text"][table["split"] == "train"], settings["words"])

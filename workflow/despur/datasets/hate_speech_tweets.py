@@ -78,7 +78,7 @@ def tweets(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         tables.append(pd.DataFrame({"split": split, "y": y, "a": encode_ages(table["age"], path), **kept}))
     about = {
         **{"classes": ["harmless", "hate"], "attributes": ["> 29", "<= 29"], "attribute": "age"},
-        **{"sha256": embedding_files.sha256(*paths.values())},
+        "sha256": embedding_files.sha256(*paths.values()),
     }
     return pd.concat(tables, ignore_index=True), about
 

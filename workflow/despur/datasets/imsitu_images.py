@@ -98,7 +98,7 @@ def photographs(
     )
     about = {
         **{"classes": classes, "attributes": GENDERS, "attribute": "gender"},
-        **{"sha256": embedding_files.sha256(*files)},
+        "sha256": embedding_files.sha256(*files),
     }
     table = pd.DataFrame({"split": joined["split"], "y": y, "a": a, "image": joined["image"]})
     return table, about, np.concatenate(inputs) if pickled else None

@@ -87,6 +87,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         inputs[end - len(table) + order] = files[name][rows[name][order]]
     about = {
         **{"input": "embedding", "classes": ["sad", "happy"], "attributes": ["SAE", "AAE"], "attribute": "dialect"},
-        **{"sha256": embedding_files.sha256(*paths.values())},
+        "sha256": embedding_files.sha256(*paths.values()),
     }
     return embedding_files.dataset(folder, inputs, pd.concat(tables), about)

@@ -35,7 +35,6 @@ The configuration may replace ``seeds`` (for all methods, or by method), ``data`
 runs of its own, and leave any artifact out (``made: false``)."""
 
 import itertools
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -75,10 +74,6 @@ class ArtifactRun:
         base, settings = parse(self.dataset)
         same = {base, *(f"{base}_{value}" for values in settings.values() for value in values)}
         return self.paper_dataset not in same and not self.paper_dataset.endswith(f"_{base}")
-
-    def name_data(self, data: str) -> str:
-        """The name of a run's data; where each seed has a draw of its own, without the draw."""
-        return re.sub(r"\+draw=\d+", "", data) if "draw=seed" in self.dataset else data
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)

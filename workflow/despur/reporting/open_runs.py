@@ -10,7 +10,7 @@ import pandas as pd
 from despur.evidence import tally
 from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.numbers.printed import at_settings, explain_not_compared, parse_settings
-from despur.evidence.runs.changed_settings import describe_changes
+from despur.evidence.runs.changed_settings import describe_changes, name_data
 from despur.evidence.runs.sources import Sources, list_runs
 from despur.evidence.statistics.contrasts import SEEDS
 from despur.orchestration import artifact_files
@@ -102,7 +102,7 @@ def describe_points(artifact_run: ArtifactRun, sources: Sources) -> pd.DataFrame
     for runs in list_runs(artifact_run, SEEDS).values():
         keys, enough = {run.key for run in runs}, len(runs) >= SEEDS
         compared, settled = (enough and keys <= measured for measured in ({*sources.where}, {*sources.where} | planned))
-        data = artifact_run.name_data(runs[0].data.name)
+        data = name_data(artifact_run, runs[0].data.name)
         state = {"data": data, "compared": compared, "settled": settled and not compared}
         rows.append(identify_run(result, runs[0]) | state)
     return pd.DataFrame(rows)

@@ -30,6 +30,7 @@ DECLARATIONS = {
     "PUBLISHED_SIZES",  # of data sets: what their splits hold, a number (a float is rounded) or one for each group
     "LABELS_WITHHELD",  # of data sets: why their license forbids to pass labels on (despur/cli/recording.py)
 }
+FUNCTIONS = {**vars(settings), **vars(hyperparameters), **vars(selfsupervised_hyperparameters)}  # of declarations
 EXAMPLE = 'such as "temperature": float_(0.1, "Sec. 4")'
 
 
@@ -115,10 +116,9 @@ def read_declarations(kind: str, name: str) -> dict[str, Any]:
 def _evaluate(node: ast.expr, where: str) -> Any:
     """The value of a declaration. Raises SettingError, naming where it stands, if it needs more than these
     functions."""
-    shared = (settings, hyperparameters, selfsupervised_hyperparameters)
-    functions = {name: value for module in shared for name, value in vars(module).items()}
+    names = {**FUNCTIONS, "read_declarations": read_declarations}
     try:
-        return eval(compile(ast.Expression(node), where, "eval"), {**functions, "read_declarations": read_declarations})
+        return eval(compile(ast.Expression(node), where, "eval"), names)
     except settings.SettingError:
         raise
     except Exception as error:

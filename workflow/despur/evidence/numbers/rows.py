@@ -17,6 +17,11 @@ def name_sources(rows: pd.DataFrame) -> str:
     return "; ".join(sorted(set(rows["measured"].dropna()))) if "measured" in rows else ""
 
 
+def name_runs(rows: pd.DataFrame) -> str:
+    """Of which runs rows are: ``cmnist/erm; cmnist/jtt``."""
+    return "; ".join(sorted({f"{run.data}/{run.method}" for run in rows.itertuples()}))
+
+
 def keep_sound(rows: pd.DataFrame) -> "pd.Series[float]":
     """The values of the seeds that did not collapse."""
     return rows.loc[~mark_seeds(rows), "value"].dropna()
@@ -46,9 +51,7 @@ def describe_values(rows: pd.DataFrame, scale: float) -> dict[str, Any]:
         "seeds": len(kept),
         "by_seed": describe_by_seed(kept),
         "collapsed": describe_collapsed(mark_seeds(rows)),
-        "runs": "; ".join(sorted({f"{run.data}/{run.method}" for run in rows.itertuples()}))
-        if "method" in rows
-        else "",
+        "runs": name_runs(rows) if "method" in rows else "",
         "measured": name_sources(rows),
     }
 

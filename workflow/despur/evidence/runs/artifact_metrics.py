@@ -2,12 +2,19 @@
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from despur.evidence.runs import run_files
-from despur.evidence.runs.changed_settings import Grid, describe_changes, describe_grid, describe_shortening
+from despur.evidence.runs.changed_settings import (
+    Grid,
+    describe_changes,
+    describe_grid,
+    describe_shortening,
+    name_data,
+)
 from despur.evidence.runs.collapsed import mark_collapsed
 from despur.orchestration.experiments import ArtifactRun
 
@@ -65,20 +72,25 @@ def load_resamples(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     return _load(artifact_runs, {"runs": run_files.RESAMPLES})
 
 
+def identify_rows(artifact_run: ArtifactRun) -> dict[str, Any]:
+    """The columns that say whose rows these are: the same in all rows of an artifact's run."""
+    return {
+        "paper_dataset": artifact_run.paper_dataset,
+        "used_dataset": artifact_run.dataset,
+        "paper_method": artifact_run.paper_method,
+        "substitute": artifact_run.substitute,
+        "artifact": artifact_run.artifact,
+        "paper": artifact_run.paper,
+    }
+
+
 def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.DataFrame:
     parts = []
     for artifact_run in artifact_runs:
-        run_columns: dict[str, Any] = {
-            "paper_dataset": artifact_run.paper_dataset,
-            "used_dataset": artifact_run.dataset,
-            "paper_method": artifact_run.paper_method,
-            "substitute": artifact_run.substitute,
-            "artifact": artifact_run.artifact,
-            "paper": artifact_run.paper,
-        }
+        run_columns = identify_rows(artifact_run)
         for table in run_files.read_parts(artifact_run, files):
             part = table.rename(columns={"dataset": "data"})
-            part["data"] = part["data"].map(artifact_run.name_data)
+            part["data"] = part["data"].map(partial(name_data, artifact_run))
             pairs = list(zip(part["data"], part["method"], strict=True))
             grids = {pair: describe_grid(artifact_run, *pair) for pair in set(pairs)}
             for column in Grid._fields:

@@ -1,5 +1,6 @@
 """In which settings a run differs from those that its paper folder states."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
@@ -13,6 +14,11 @@ from despur.specs.spec import Spec
 from despur.specs.stages import STAGES
 
 KEPT = {"snapshots", "selections"}  # settings of what a run keeps besides
+
+
+def name_data(artifact_run: ArtifactRun, data: str) -> str:
+    """The name of a run's data; where each seed has a draw of its own, without the draw."""
+    return re.sub(r"\+draw=\d+", "", data) if "draw=seed" in artifact_run.dataset else data
 
 
 def describe_changes(artifact_run: ArtifactRun, data: str, method: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from despur.evidence.ledger import files
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import explain_revisions, judge_records
+from despur.evidence.runs.changed_settings import name_data
 from despur.orchestration.experiments import RESULTS, ArtifactRun
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
@@ -69,7 +70,7 @@ def list_runs(artifact_run: ArtifactRun, seeds: int) -> dict[str, list[Run]]:
     by_key: dict[str, list[Run]] = {}
     span = f"s0-{seeds - 1}" if seeds > 1 else "s0"
     for run in ResultPath(result.root, result.stage, result.dataset, result.name, span).runs():
-        by_key.setdefault(f"{artifact_run.name_data(run.data.name)}/{run.spec.name}", []).append(run)
+        by_key.setdefault(f"{name_data(artifact_run, run.data.name)}/{run.spec.name}", []).append(run)
     return by_key
 
 

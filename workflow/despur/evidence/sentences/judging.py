@@ -10,7 +10,7 @@ from despur.evidence.claims.evaluate_formulas import collect_rows
 from despur.evidence.claims.judging import uses_datasets
 from despur.evidence.claims.measured_values import AmbiguousValue, MeasuredValues
 from despur.evidence.numbers.printed import find_refusal
-from despur.evidence.numbers.rows import name_sources, refuse_settings
+from despur.evidence.numbers.rows import name_runs, name_sources, refuse_settings
 from despur.evidence.numbers.settings import find_origin
 from despur.evidence.numbers.tables import NUMBER_COLUMNS, compare, format_table
 from despur.evidence.numbers.verdicts import last_digit
@@ -122,13 +122,13 @@ def describe_settings(number: Any, used: pd.DataFrame) -> tuple[dict[str, str], 
     used = used[~used["substitute"].astype(bool)].dropna(subset=columns)
     if not len(used):
         return {}, {}
-    by_run = {f"{run[2]}/{run[3]}": (number._replace(method=run[1]), rows) for run, rows in used.groupby(columns)}
-    origins = [find_origin(*pair) for pair in by_run.values()]
+    runs = used.groupby(columns)
+    origins = [find_origin(number._replace(method=printed_method), rows) for (_, printed_method, *_), rows in runs]
     refusals = [refuse_settings(origin) for origin in origins if origin.refused]
     described = {
         "settings": max((origin.kind for origin in origins), key=list(Settings).index),
         "choices": ", ".join(dict.fromkeys(name for origin in origins for name in origin.names)),
-        "runs": "; ".join(sorted(by_run)),
+        "runs": name_runs(used),
         "measured": name_sources(used),
     }
     return described, refusals[0] if refusals else {}

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from despur.evidence.claims.judging import load_measurements
-from despur.evidence.runs.changed_settings import describe_changes, describe_shortening
+from despur.evidence.runs.artifact_metrics import identify_rows
+from despur.evidence.runs.changed_settings import describe_changes, describe_shortening, name_data
 from despur.evidence.runs.run_files import HERE, describe_machine, is_record, load_abouts
 from despur.orchestration.experiments import ArtifactRun
 from despur.storage.abouts import About
@@ -39,16 +40,11 @@ def measure_abouts(artifact_runs: Sequence[ArtifactRun], metric: str, read: Call
             data, method, seed = key.split("/")
             rows.append(
                 {
-                    "paper_dataset": artifact_run.paper_dataset,
-                    "used_dataset": artifact_run.dataset,
-                    "data": artifact_run.name_data(data),
+                    **identify_rows(artifact_run),
+                    "data": name_data(artifact_run, data),
                     "method": method,
-                    "paper": artifact_run.paper,
-                    "substitute": artifact_run.substitute,
-                    "artifact": artifact_run.artifact,
                     "changed": describe_changes(artifact_run, data, method),
                     "shortened": describe_shortening(artifact_run, data, method),
-                    "paper_method": artifact_run.paper_method,
                     "seed": int(seed.removeprefix("s")),
                     "split": "train",
                     "selection": "best",
