@@ -60,10 +60,8 @@ def explain_retries(minutes: float) -> Iterator[str]:
     if retries > allowed:
         enough = math.ceil(minutes / (allowed + 1))
         yield (
-            f"It CANNOT FINISH within the {allowed} retries of "
-            f"profiles/slurm: set retries there to {retries:,}, or "
-            "longest to "
-            f"{enough:,}, where your partition gives a job so many minutes."
+            f"It CANNOT FINISH within the {allowed} retries of profiles/slurm: set retries there to {retries:,}, or "
+            f"longest to {enough:,}, where your partition gives a job so many minutes."
         )
 
 

@@ -120,8 +120,8 @@ def describe_unknown(measurements: list[Measurement]) -> str:
     few = sum(int(match[1]) <= FEW for match in needed if match)
     never = sum(measurement.would_decide.startswith("nothing") for measurement in measurements)
     return (
-        f"Of these, {few} would be decided by at most {FEW} seeds of ours, {len(measurements) - few - never} need more "
-        f"or lie near a limit, and {never} stay so however many seeds we run."
+        f"How many seeds of ours would decide them: at most {FEW} for {few}; more, or the value lies near a limit, for "
+        f"{len(measurements) - few - never}; no number of seeds for {never}."
     )
 
 
