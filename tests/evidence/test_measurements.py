@@ -152,7 +152,7 @@ METHODS = [
 SIGMAS = (0.0, 25.0, 50.0, 75.0, 150.0)
 
 
-def measured(sigmas, untuned=""):
+def measured(sigmas, untuned="", screened=""):
     """Runs in which both domain-weighted methods are far above all others, at some sigmas."""
     keys = {"paper_dataset": "cmnist_3v5", "used_dataset": "cmnist_3v5", "data": "cmnist_3v5", "substitute": False}
     rows = [
@@ -162,6 +162,7 @@ def measured(sigmas, untuned=""):
             "sigma": sigma,
             "seed": seed,
             "untuned": "" if "weighted" in method else untuned,
+            "screened": "" if "weighted" in method else screened,
             "changed": "",
             "shortened": "",
         }
@@ -200,6 +201,12 @@ def test_baselines_at_guessed_settings_decide_nothing(name, verdict):
     assert judge_claim(CLAIMS[name], ["cmnist_3v5"], measured([50.0]))["verdict"] == "holds"
 
 
+def test_a_claim_about_screened_settings_says_so():
+    found = judge_claim(CLAIMS["beats_baselines_on_ood"], ["cmnist_3v5"], measured([50.0], screened="weight, screened"))
+    assert found["verdict"] == "holds"
+    assert found["reason"].startswith("dann (weight, screened); mmd (weight, screened)")
+
+
 def origin(method, spec, metric="test_id_accuracy", setting=FIRST, **columns):
     number = pd.Series({"method": method, "dataset": "cmnist_3v5", "metric": metric, "setting": setting})
     row = {
@@ -224,6 +231,12 @@ def test_a_point_of_a_grid_is_the_paper_s_only_where_the_paper_prints_it():
         "domain_weighted_pairs", "domain_weighted_pairs", setting=CELL, untuned="tau_alpha;tau_beta", other_point="x"
     )
     assert not cell.refused and "tau_alpha" not in cell.names
+
+
+def test_a_screened_setting_is_selected_and_named():
+    told = {"tuned": "temperature", "screened": "temperature, screened with one seed"}
+    found = origin("standard_cl", "simclr", **told)
+    assert found.names[-1] == told["screened"] and "temperature" not in found.names
 
 
 def test_a_number_that_a_setting_was_found_on_is_never_compared():

@@ -305,6 +305,13 @@ def test_an_artifact_may_have_seeds_and_data_of_its_own(toy):
     assert {artifact_run.dataset for artifact_run in found} == {"colored_digits+p_corr=0.5~0.9"}
 
 
+def test_an_artifact_may_give_all_its_methods_settings(toy):
+    config = CONFIG | {"datasets": {"cmnist": "colored_digits"}}
+    config |= {"artifacts": {"toy": {"table_1": {"settings": "epochs=2+temperature=0.1~0.2", "methods": ["hot"]}}}}
+    (found,) = list_artifact_runs(config, "toy", "table_1")
+    assert locate_result(found.folders[0]).name == "cnc+epochs=2+temperature=0.1~0.2"
+
+
 @pytest.mark.parametrize(
     ("name", "shown"),
     [("table_1", "Table 1"), ("table_a12", "Table A.12"), ("figure_5", "Figure 5"), ("claims", "Claims")],

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -62,7 +63,7 @@ def test_the_command_line_makes_the_artifact_that_it_names(monkeypatch, tmp_path
             "tables.py",
             "table_2",
             "--artifact-runs",
-            json.dumps({"artifact_runs": [artifact_run.plain()]}),
+            json.dumps({"artifact_runs": [asdict(artifact_run)]}),
             "--output",
             str(tmp_path / "x"),
         ],

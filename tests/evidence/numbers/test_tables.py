@@ -1,4 +1,5 @@
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -249,7 +250,7 @@ def test_the_headline_is_the_best_step_on_the_test_split(run):
 
 def test_runs_of_an_artifact_survive_the_command_line():
     artifact_run = ArtifactRun("cmnist", "colored_digits+draw=1", "cnc", ("results/runs/a", "results/runs/b"))
-    assert parse_artifact_runs(json.dumps({"artifact_runs": [artifact_run.plain()]})) == [artifact_run]
+    assert parse_artifact_runs(json.dumps({"artifact_runs": [asdict(artifact_run)]})) == [artifact_run]
 
 
 @pytest.mark.parametrize(

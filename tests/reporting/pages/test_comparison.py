@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -268,7 +269,7 @@ def test_who_is_told_the_attribute_is_marked(artifact_runs):
 
 
 def test_the_command_line_writes_table_and_heat_map(artifact_runs, tmp_path, monkeypatch):
-    asked = json.dumps({"artifact_runs": [artifact_run.plain() for artifact_run in artifact_runs]})
+    asked = json.dumps({"artifact_runs": [asdict(artifact_run) for artifact_run in artifact_runs]})
     monkeypatch.setattr("sys.argv", ["comparison", "--artifact-runs", asked, "--output", str(tmp_path / "matrix")])
     comparison.main()
     assert len(pd.read_csv(tmp_path / "matrix.csv")) == 3 * len(METRICS)

@@ -13,6 +13,7 @@ Keys of experiments.yaml:
   (``despur/evidence/numbers/choices.py``);
 - ``open``: further settings that it leaves open, by method or data set (``methods``: all methods);
 - ``printed_points``: of a method, ``at`` which settings the paper prints the ``point`` of its grid that it selected;
+- ``screened``: the same for ``points`` that are best in a cheap run of the whole grid (``how``), and trained in full;
 - ``fitted``: settings that were ``found_on`` printed ``numbers`` (columns of reported/*.csv), of ``methods``: these
   numbers are never compared, others of the methods are counted apart (``despur/evidence/numbers/settings.py``);
 - ``sentences``: of the numbers that sentences state (``despur/evidence/sentences/sentence_format.py``);
@@ -32,19 +33,19 @@ Keys of an artifact:
 - ``writes``: the names of its files, where one job makes several tables or figures.
 
 The configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact with
-runs of its own, and leave any artifact out (``made: false``)."""
+runs of its own, give all its methods ``settings``, and leave any artifact out (``made: false``)."""
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from despur.specs.extensions import list_extensions
-from despur.specs.names import parse, unknown
+from despur.specs.names import change_settings, parse, unknown
 from despur.specs.paths import ResultPath, chunk_seeds, chunk_size, split_stage
-from despur.specs.resolution import change_settings, check_length, resolve
+from despur.specs.resolution import change_data, check_length, resolve
 from despur.specs.settings import SettingError
 from despur.specs.stages import STAGES
 from despur.specs.yaml_files import load_file
@@ -74,9 +75,6 @@ class ArtifactRun:
         base, settings = parse(self.dataset)
         same = {base, *(f"{base}_{value}" for values in settings.values() for value in values)}
         return self.paper_dataset not in same and not self.paper_dataset.endswith(f"_{base}")
-
-    def plain(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def find_papers() -> dict[str, Path]:
@@ -159,14 +157,15 @@ def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[
     methods = here.get("methods", {})
     if not isinstance(methods, Mapping):
         methods = {name: load_experiments(paper)["methods"][name] for name in methods}
-    runs, seeds = [], here.get("seeds")  # None: as many as the whole run; a mapping: by method
+    runs, settings = [], here.get("settings", "")
+    seeds = here.get("seeds", config["seeds"])  # for all methods, or by method
     for paper_dataset in here.get("datasets", []):
         used = [_apply_paper_settings(paper, paper_dataset, data) for data in list_substitutes(config, paper_dataset)]
-        datasets = [change_settings(data, here.get("data", "")) for data in used]
+        datasets = [change_data(data, here.get("data", "")) for data in used]
         for dataset, method in itertools.product(datasets, select_methods(config, paper_dataset, methods)):
-            method_seeds = seeds.get(method) if isinstance(seeds, Mapping) else seeds
+            method_seeds = seeds.get(method, config["seeds"]) if isinstance(seeds, Mapping) else seeds
             for name in list_specifications(methods[method], paper_dataset):
-                folders = list_run_folders(dataset, name, config["seeds"] if method_seeds is None else method_seeds)
+                folders = list_run_folders(dataset, change_settings(name, settings), method_seeds)
                 runs.append(ArtifactRun(paper_dataset, dataset, method, folders, artifact, paper))
     return runs
 
@@ -177,7 +176,7 @@ def _apply_paper_settings(paper: str, paper_dataset: str, dataset: str) -> str:
     if not text or ArtifactRun(paper_dataset, dataset, "", ()).substitute:
         return dataset
     named = parse(dataset)[1]
-    return change_settings(dataset, "+".join(item for item in text.split("+") if item.partition("=")[0] not in named))
+    return change_data(dataset, "+".join(item for item in text.split("+") if item.partition("=")[0] not in named))
 
 
 def list_runs_of_papers(config: Mapping[str, Any]) -> list[ArtifactRun]:

@@ -3,6 +3,7 @@ of Snakemake."""
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def serialize_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> 
     module, _ = artifact_files.find_module(artifact)
     content: dict[str, Any] = {
         "artifact_runs": [
-            artifact_run.plain() for artifact_run in experiments.list_artifact_runs(config, paper, artifact)
+            asdict(artifact_run) for artifact_run in experiments.list_artifact_runs(config, paper, artifact)
         ],
         "code": script_digest(str(experiments.find_paper(paper) / f"{module}.py")),
     }
@@ -81,5 +82,5 @@ def serialize_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> 
 
 def serialize_matrix(config: Mapping[str, Any]) -> str:
     """As :func:`serialize_artifact`, for the cross-paper matrix."""
-    artifact_runs = [artifact_run.plain() for artifact_run in matrix.list_artifact_runs(config)]
+    artifact_runs = [asdict(artifact_run) for artifact_run in matrix.list_artifact_runs(config)]
     return json.dumps({"artifact_runs": artifact_runs, "code": script_digest("despur/reporting/pages/comparison.py")})

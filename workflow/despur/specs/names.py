@@ -36,6 +36,16 @@ def parse(text: str) -> tuple[str, dict[str, list[str]]]:
     return base, overrides
 
 
+def change_settings(name: str, settings: str) -> str:
+    """A name with other settings: ``cmnist+colors=released`` and ``p_corr=0.5~0.9`` ->
+    ``cmnist+colors=released+p_corr=0.5~0.9``."""
+    if not settings:
+        return name
+    base, overrides = parse(name)
+    changed = overrides | parse(f"{base}+{settings}")[1]
+    return join(base, {key: "~".join(values) for key, values in changed.items()})
+
+
 @cache
 def drop_setting(name: str, key: str) -> str:
     """A name without one of its settings: ``scene_digits+samples=0~100`` without ``samples`` is ``scene_digits``."""

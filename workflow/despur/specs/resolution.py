@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from despur.specs.declarations import paper_hyperparameters, read_declarations
-from despur.specs.names import LONGEST, join, parse, shorten, unknown
+from despur.specs.names import LONGEST, change_settings, join, parse, shorten, unknown
 from despur.specs.settings import Setting, SettingError, Settings, spell
 from despur.specs.spec import Spec, Sweep
 
@@ -173,14 +173,9 @@ def draw_for_seeds(dataset: str, seeds: Sequence[int]) -> str:
     return resolve("datasets", join(sweep.base_name, {k: "~".join(v) for k, v in overrides.items()})).name
 
 
-def change_settings(dataset: str, data: str) -> str:
-    """A data set with other settings: ``cmnist+colors=released`` and ``p_corr=0.5~0.9`` ->
-    ``cmnist+colors=released+p_corr=0.5~0.9``."""
-    if not data:
-        return dataset
-    base, merged = parse(dataset)
-    merged |= parse(f"{base}+{data}")[1]
-    return check_length(resolve("datasets", join(base, {k: "~".join(values) for k, values in merged.items()})).name)
+def change_data(dataset: str, settings: str) -> str:
+    """The name of a data set with other settings; without any, as it is."""
+    return check_length(resolve("datasets", change_settings(dataset, settings)).name) if settings else dataset
 
 
 def check_length(name: str) -> str:

@@ -22,7 +22,7 @@ from despur.evidence.claims.refusals import (
     explain_refusal,
     explain_settings,
     list_fixed_keys,
-    list_untuned,
+    list_settings,
 )
 from despur.evidence.numbers.printed import parse_settings
 from despur.evidence.runs.collapsed import describe_collapsed
@@ -63,14 +63,15 @@ def judge_claim(
     for values, where in (("by_seed", "here"), ("resampled", "on some bootstrap samples of the test data")):
         if not all(np.isfinite(getattr(contrast, values)).all() for contrast in contrasts_of(statement)):
             return {"verdict": NOTHING[tier], "reason": f"a contrast has no finite value {where}"}
-    refused = explain_refusal(statement, given)
+    refused, screened = explain_refusal(statement, given), ""
     if not refused and tier == Tier.PAPER:
         used = pd.concat([collect_rows(formulas, measured), collect_rows(conditions, measured)])
-        if untuned := list_untuned(used, measured.metrics, list_fixed_keys(formulas)):
+        if untuned := list_settings("untuned", used, measured.metrics, list_fixed_keys(formulas)):
             verdict = ClaimVerdict.NOT_RUN if claim.grid else ClaimVerdict.NOT_TUNED
             return summarize(statement) | {"verdict": verdict, "reason": f"not selected as in the paper: {untuned}"}
-        refused = explain_settings(used, measured.metrics)
-    return summarize(statement) | describe_decision(statement, refused, tier, count_originals)
+        refused, screened = explain_settings(used, measured.metrics), list_settings("screened", used, measured.metrics)
+    decision = describe_decision(statement, refused, tier, count_originals)
+    return summarize(statement) | decision | {"reason": decision["reason"] or screened}
 
 
 def describe_decision(

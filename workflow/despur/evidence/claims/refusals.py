@@ -30,12 +30,12 @@ def explain_settings(used: pd.DataFrame, every: pd.DataFrame) -> str:
     return explain_shortened_training(shortened) or explain_changed_settings(changed)
 
 
-def list_untuned(used: pd.DataFrame, every: pd.DataFrame, fixed: Collection[str]) -> str:
-    """``standard_cl (temperature); mmd (temperature, weight)``: the settings that the paper selects, and these runs do
-    not. ``fixed``: those that the claim itself names."""
+def list_settings(column: str, used: pd.DataFrame, every: pd.DataFrame, fixed: Collection[str] = ()) -> str:
+    """``standard_cl (temperature); mmd (temperature, weight)``: the settings that the rows of each method name in a
+    column, such as ``untuned``. ``fixed``: those that the claim itself names."""
     texts_by_method = {}
     for method, rows in used.groupby("paper_method"):
-        texts = list_texts("untuned", rows, every)
+        texts = list_texts(column, rows, every)
         names = sorted({name for text in texts for name in text.split(";")} - {*fixed})
         if names:
             texts_by_method[method] = f"{method} ({', '.join(names)})"

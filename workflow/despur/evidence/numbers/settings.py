@@ -35,20 +35,21 @@ def find_origin(number: Any, rows: pd.DataFrame) -> Origin:
     if not isinstance(paper, str) or not paper:
         return Origin(Settings.STATED, [])
     experiments, printed_settings = load_experiments(paper), parse_settings(number.setting)
-    untuned, tuned = split_names(first.get("untuned")) - {*printed_settings}, first.get("tuned")
+    untuned, tuned = split_names(first.get("untuned")) - {*printed_settings}, split_names(first.get("tuned"))
     if untuned and split_names(other := first.get("other_point")):
         return Origin(Settings.CHOSEN, sorted(untuned), f"the paper prints {other} for it")
     fitted = [rule for rule in experiments.get("fitted", []) if is_fitted(rule, number, first)]
     names = [f"{rule['setting']} ({rule['found_on']})" for rule in fitted]
     if any(is_same_number(wanted, number) for rule in fitted for wanted in rule["numbers"]):
         return Origin(Settings.FITTED, names, f"found on it: {', '.join(rule['setting'] for rule in fitted)}")
-    named = [name for name in list_open(experiments, number.method, first) if name not in split_names(tuned)]
+    named = [name for name in list_open(experiments, number.method, first) if name not in tuned]
     chosen = list(dict.fromkeys([*sorted(untuned), *named]))
+    names += [*chosen, *sorted(split_names(first.get("screened")))]
     if fitted:
-        return Origin(Settings.FITTED_ELSEWHERE, names + chosen)
+        return Origin(Settings.FITTED_ELSEWHERE, names)
     if chosen:
-        return Origin(Settings.CHOSEN, chosen)
-    return Origin(Settings.SELECTED if split_names(tuned) else Settings.STATED, [])
+        return Origin(Settings.CHOSEN, names)
+    return Origin(Settings.SELECTED if tuned else Settings.STATED, names)
 
 
 def split_names(text: Any) -> set[str]:

@@ -9,13 +9,12 @@ import pandas as pd
 
 from despur.evidence.runs import run_files
 from despur.evidence.runs.changed_settings import (
-    Grid,
     describe_changes,
-    describe_grid,
     describe_shortening,
     name_data,
 )
 from despur.evidence.runs.collapsed import mark_collapsed
+from despur.evidence.runs.grids import Grid, describe_grid
 from despur.orchestration.experiments import ArtifactRun
 
 RUN_COLUMNS = [
@@ -29,6 +28,7 @@ RUN_COLUMNS = [
     "tuned",
     "untuned",
     "other_point",
+    "screened",
     "collapsed",
     "seed",
     "split",
@@ -57,9 +57,9 @@ def parse_artifact_runs(text: str) -> list[ArtifactRun]:
 def load_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """What was measured of an artifact's runs in long form, with the paper's data set (``paper_dataset``), the one
     that was used (``used_dataset``), the paper's method (``paper_method``), whether the data is a ``substitute``,
-    which settings are ``changed`` from the paper's, which of these make training shorter (``shortened``), which are
-    selected among the paper's values (``tuned``) or should be (``untuned``), whether the seed ``collapsed`` (on data of
-    the paper; of these rows, verdicts read none), and where it was ``measured``.
+    which settings are ``changed`` from the paper's, which of these make training shorter (``shortened``), how its grid
+    was searched (:class:`Grid`), whether the seed ``collapsed`` (on data of the paper; of these rows, verdicts read
+    none), and where it was ``measured``.
 
     Of runs: metrics.csv. Of groups: agreement.csv, each of its columns a metric of the training split.
     """

@@ -1,9 +1,7 @@
 """In which settings a run differs from those that its paper folder states."""
 
 import re
-from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple
 
 from despur.orchestration.experiments import ArtifactRun, list_specifications, load_experiments
 from despur.specs.names import parse
@@ -50,73 +48,6 @@ def describe_shortening(artifact_run: ArtifactRun, data: str, method: str) -> st
     return ", ".join(fewer)
 
 
-class Grid(NamedTuple):
-    """The settings, ``temperature;weight``, that the paper folder varies to select among them: ``tuned``, of which
-    these runs have every value; ``untuned``, of which they have not and the paper does not print the point.
-    ``other_point``: that of the paper, where it prints one and the run is at another."""
-
-    tuned: str
-    untuned: str
-    other_point: str
-
-
-@cache
-def describe_grid(artifact_run: ArtifactRun, data: str, method: str) -> Grid:
-    """How the settings of a run were found, which the paper selects."""
-    if not artifact_run.paper or artifact_run.substitute:
-        return Grid("", "", "")
-    here = collect_values(list_measured_points(artifact_run))
-    grid = {key: values for key, values in collect_values(list_stated_points(artifact_run)).items() if len(values) > 1}
-    whole = {key for key, values in grid.items() if values <= here.get(key, set())}
-    untuned = {*grid} - whole - KEPT
-    printed, is_at_point = find_printed_point(artifact_run, data, method)
-    other = "" if is_at_point else ";".join(f"{key}={value}" for key, value in printed.items())
-    return Grid(";".join(sorted(whole)), ";".join(sorted(untuned - {*printed} if is_at_point else untuned)), other)
-
-
-def find_printed_point(artifact_run: ArtifactRun, data: str, method: str) -> tuple[dict[str, str], bool]:
-    """The point of its grid that the paper prints for a run (``printed_points`` of experiments.yaml), and whether the
-    run is at it. Empty and True where it prints none."""
-    stage, base = locate_result(artifact_run.folders[0]).stage, parse(data)[0]
-    (point,) = resolve("datasets", data).points
-    settings = {**list_values(point), **_points(stage, method, base)[0]}
-    for rule in load_experiments(artifact_run.paper).get("printed_points", []):
-        if rule["method"] == artifact_run.paper_method and has_values(settings, rule["at"]):
-            return rule["point"], has_values(settings, rule["point"])
-    return {}, True
-
-
-def has_values(settings: Mapping[str, str], wanted: Mapping[str, Any]) -> bool:
-    """Whether settings have these values, however they are spelled."""
-    return all(settings.get(key) == spell(value) for key, value in wanted.items())
-
-
-def list_measured_points(artifact_run: ArtifactRun) -> list[dict[str, str]]:
-    """Every setting of each point of the runs that were measured; of runs that are not looked for elsewhere, of all."""
-    stage, base = locate_result(artifact_run.folders[0]).stage, parse(artifact_run.dataset)[0]
-    names = {key.split("/")[1] for key, _ in artifact_run.sources}
-    return [
-        point
-        for name in sorted(names) or {folder.split("/")[-2] for folder in artifact_run.folders}
-        for point in _points(stage, name, base)
-    ]
-
-
-def list_stated_points(artifact_run: ArtifactRun) -> list[dict[str, str]]:
-    """The same of each point that the paper folder states."""
-    stage, base = locate_result(artifact_run.folders[0]).stage, parse(artifact_run.dataset)[0]
-    return [point for text in list_stated(artifact_run) for point in _points(stage, text, base)]
-
-
-def collect_values(points: list[dict[str, str]]) -> dict[str, set[str]]:
-    """Every value of each setting."""
-    values: dict[str, set[str]] = {}
-    for point in points:
-        for key, value in point.items():
-            values.setdefault(key, set()).add(value)
-    return values
-
-
 def counts_training(key: str) -> bool:
     """Whether a setting counts epochs or steps: ``epochs``, ``stage1.epochs``, ``finetune_epochs``."""
     return key.rpartition(".")[2].rpartition("_")[2] in ("epochs", "steps")
@@ -132,7 +63,9 @@ def list_changed_settings(artifact_run: ArtifactRun, data: str, method: str) -> 
     """(key, value, the paper folder's value) of the settings in which a method differs from the nearest of the points
     that the paper folder states; None where that point lacks the setting."""
     stage, base = locate_result(artifact_run.folders[0]).stage, parse(data)[0]
-    settings, *others = [point for text in (method, *list_stated(artifact_run)) for point in _points(stage, text, base)]
+    settings, *others = [
+        point for text in (method, *list_stated(artifact_run)) for point in list_points(stage, text, base)
+    ]
     differing = [
         [
             (key, settings[key], other.get(key))
@@ -186,7 +119,7 @@ def list_stated(artifact_run: ArtifactRun) -> list[str]:
 
 
 @cache
-def _points(stage: str, text: str, data: str) -> list[dict[str, str]]:
+def list_points(stage: str, text: str, data: str) -> list[dict[str, str]]:
     """Every setting of each point of a method on a data set."""
     points = resolve(STAGES[stage].components, text, data, STAGES[stage].part).points
     return [{"method": point.base_name, **list_values(point)} for point in points]
