@@ -302,3 +302,5 @@ def test_a_seed_collapsed_where_it_did_not_learn_its_training_data():
     probes = {"1%": 0.50, "10%": 0.59}
     assert has_collapsed(training([], probe=probes)) and not has_collapsed(training([], probe=probes | {"100%": 0.9}))
     assert not mark_collapsed(training([1.0, 0.3])).any() and mark_collapsed(training([1.0, 0.1])).all()
+    zero_shot = training([1.0, 0.1]).assign(method="prompting+prompts=group")  # learns nothing
+    assert not mark_collapsed(zero_shot).any()

@@ -156,8 +156,31 @@ def test_alpha_is_selected_on_validation_data_not_on_test_data(artifact_run, mon
     assert set(test.loc[test["paper_method"] == "linear_probe", "value"]) == {0.6}
 
 
+OTHER = "stage1.encoder.checkpoint=laion2b_s34b_b79k+stage1.encoder.model=ViT-B-32"
+
+
+def test_claims_about_orders_are_looked_at_with_an_encoder_that_the_paper_did_not_use(artifact_run, tmp_path):
+    adapters = {f"contrastive_adapter+{OTHER}": (0.8, 0.9, 0.9, 0.2)}
+    adapters |= {f"contrastive_adapter+contrastive=false+{OTHER}+sampling=random": (0.6, 0.95, 0.7, 0.4)}
+    both = [
+        artifact_run(printed, points, "waterbirds+fit=clip")
+        for printed, points in (
+            ("zero_shot", {f"prompting+{OTHER}": (0.4, 0.8, 0.5, 0.6)}),
+            ("contrastive_adapter", adapters),
+        )
+    ]
+    claims = made("claims", [replace(run, paper="adapters") for run in both], tmp_path).set_index(["claim", "dataset"])
+    order = claims.loc[("contrastive_adapter_beats_zero_shot", "waterbirds")]
+    assert (order["verdict"], order["tier"]) == ("seen here", "the paper's data, another encoder")
+    assert order["reason"] == "encoder.checkpoint=laion2b_s34b_b79k, encoder.model=ViT-B-32"
+    larger = claims.loc[("contrastive_adapter_beats_zero_shot_on_a_larger_model", "waterbirds")]
+    assert larger["verdict"] == "not run here"
+
+
 def test_models_are_told_apart():
     identify = method_names.identify
+    assert identify("zero_shot", f"prompting+{OTHER}", "waterbirds")[1] == "clip_rn50"  # in its place
+    assert identify("zero_shot", "prompting+stage1.encoder.model=ViT-B-32", "waterbirds")[1] == "clip_vit_b32"
     assert identify("zero_shot", f"prompting+{FULL}", "scene_digits")[:2] == ("zero_shot", "clip_rn50")
     assert identify("zero_shot", f"prompting+{FEW}", "scene_digits")[:2] == ("zero_shot", "clip_rn101")
     assert identify("zero_shot", "prompting+stage1.encoder.model=ViT-L-14", "waterbirds")[1] == "clip_vit_l14"

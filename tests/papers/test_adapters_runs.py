@@ -53,14 +53,33 @@ def waterbirds_runs(artifact, **changes):
             yield artifact_run.dataset, describe_changes(artifact_run, run.data.name, run.spec.name)
 
 
-def test_a_frozen_encoder_of_the_hub_is_another_encoder_on_the_papers_data():
-    for encoder, tier in (("", Tier.PAPER), ("+stage1.classes=means+stage1.encoder=hf", Tier.OTHER_ENCODER)):
+def test_an_encoder_or_weights_that_the_paper_did_not_use_are_another_encoder_on_its_data():
+    for encoder, tier in (
+        ("", Tier.PAPER),
+        ("+stage1.classes=means+stage1.encoder=hf", Tier.OTHER_ENCODER),
+        ("+stage1.encoder.checkpoint=laion2b_s34b_b79k+stage1.encoder.model=ViT-B-32", Tier.OTHER_ENCODER),
+    ):
         for printed, method in (("wise_ft", "wise_ft+alpha=0"), ("contrastive_adapter", "contrastive_adapter")):
             name = resolve("methods", method + encoder, "waterbirds").points[0].name
             folders = (f"results/runs/waterbirds+fit=clip/{name}/s0",)
             artifact_run = experiments.ArtifactRun("waterbirds", "waterbirds", printed, folders, "table_3", "adapters")
             changed = describe_changes(artifact_run, "waterbirds+fit=clip", name)
             assert find_tier(pd.DataFrame({"substitute": [False], "changed": [changed]})) == tier
+
+
+def test_another_width_is_the_same_encoder():
+    changed = "encoder.width=8;encoder.pooling=mean"
+    assert find_tier(pd.DataFrame({"substitute": [False], "changed": [changed]})) == Tier.PAPER
+
+
+def test_the_configuration_of_frozen_encoders_runs_what_its_claims_are_about():
+    config = configuration.load_configuration(Path("config/frozen.yaml"))
+    runs = experiments.list_artifact_runs(config, "adapters", "claims")
+    assert {run.dataset for run in runs} == {"waterbirds+fit=clip"}
+    assert {run.paper_method for run in runs} == {"zero_shot", "wise_ft", "dfr", "contrastive_adapter"}
+    for run in runs:
+        for point in locate_result(run.folders[0]).sweep.points:
+            assert point.components["stage1"].components["encoder"].settings["checkpoint"] == "laion2b_s34b_b79k"
 
 
 def test_waterbirds_are_this_papers_as_clip_sees_them_and_stretched_ones_are_flagged():

@@ -34,8 +34,8 @@ def write_clip(root: Path) -> None:
             root / f"open_clip/{model}.json", [json.dumps({"embed_dim": 16, "vision_cfg": vision, "text_cfg": TEXT})]
         )
     open_clip.add_model_config(root / "open_clip")
-    for model in CLIP:
-        folder = root / f"clip/{model}-openai"
+    for model, checkpoint in [*((model, "openai") for model in CLIP), ("ViT-B-32", "laion2b_s34b_b79k")]:
+        folder = root / f"clip/{model}-{checkpoint}"
         folder.mkdir(parents=True, exist_ok=True)
         state = open_clip.create_model(model).state_dict()
         save_file({name: value.contiguous() for name, value in state.items()}, folder / "open_clip_model.safetensors")

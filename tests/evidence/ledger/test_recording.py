@@ -1,5 +1,6 @@
 """Recording finished runs: what a record says, what it may weigh, what is refused."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -115,6 +116,17 @@ def test_a_record_names_the_weights_that_its_run_was_made_with(copy, tmp_path, m
     edit_about(copy, ERM, specification=about["specification"] | {"weights": weights})
     monkeypatch.setattr(record, "means_the_same", lambda *_: True)
     assert all(each.content["weights"] == weights for each in recorded(copy, ERM, tmp_path / "with"))
+
+
+@pytest.mark.parametrize(("method", "applied"), [("wise_ft+alpha=0", True), ("linear_classifier", False)])
+def test_a_record_names_the_features_that_a_frozen_encoder_gave(method, applied, tmp_path):
+    result = locate_result(tmp_path / f"results/runs/waterbirds+fit=clip/{method}/s0")
+    assert not record.identify_features(result, result.runs()[0])
+    (base,) = result.upstream("stage1")
+    base.folder.mkdir(parents=True)
+    (base.folder / "outputs.safetensors").write_bytes(b"features")
+    features = {f"stage1/{base.runs()[0].key}": hashlib.sha256(b"features").hexdigest()}
+    assert record.identify_features(result, result.runs()[0]) == (features if applied else {})
 
 
 def test_predictions_are_those_of_the_kept_outputs(finished, tmp_path):

@@ -5,6 +5,7 @@ selects them; then it holds, fails or is undecided by the rules of despur/eviden
 were trained shorter than the paper's, or at other settings, decide nothing about it. On other data only its order is
 looked at."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from despur.evidence.claims.refusals import (
     explain_no_interval,
     explain_refusal,
     explain_settings,
+    list_changed,
     list_fixed_keys,
     list_settings,
 )
@@ -32,7 +34,8 @@ from despur.evidence.statistics.levels import Missing, PaperLevels
 from despur.evidence.verdicts import ClaimVerdict, Tier
 from despur.evidence.verdicts import Printed as PrintedVerdict
 
-ENCODERS = ("encoder", "backbone", "features")  # settings, of a method or of data, that say which encoder it is
+# settings, of a method or of data, that say which encoder it is, and with which weights
+ENCODER = re.compile(r"(.+\.)?(encoder|backbone|features)(\.(model|checkpoint))?")
 DECISIONS = {  # whether it is the paper's data, and what is decided
     True: {HOLDS: ClaimVerdict.HOLDS, FAILS: ClaimVerdict.FAILS, UNDECIDED: ClaimVerdict.UNDECIDED},
     False: {HOLDS: ClaimVerdict.SEEN, FAILS: ClaimVerdict.OPPOSITE, UNDECIDED: ClaimVerdict.NOT_SEEN},
@@ -63,15 +66,17 @@ def judge_claim(
     for values, where in (("by_seed", "here"), ("resampled", "on some bootstrap samples of the test data")):
         if not all(np.isfinite(getattr(contrast, values)).all() for contrast in contrasts_of(statement)):
             return {"verdict": NOTHING[tier], "reason": f"a contrast has no finite value {where}"}
-    refused, screened = explain_refusal(statement, given), ""
+    refused, settings = explain_refusal(statement, given), ""
+    used = pd.concat([collect_rows(formulas, measured), collect_rows(conditions, measured)])
+    if tier == Tier.OTHER_ENCODER:
+        settings = ", ".join(list_changed(used, measured.metrics))
     if not refused and tier == Tier.PAPER:
-        used = pd.concat([collect_rows(formulas, measured), collect_rows(conditions, measured)])
         if untuned := list_settings("untuned", used, measured.metrics, list_fixed_keys(formulas)):
             verdict = ClaimVerdict.NOT_RUN if claim.grid else ClaimVerdict.NOT_TUNED
             return summarize(statement) | {"verdict": verdict, "reason": f"not selected as in the paper: {untuned}"}
-        refused, screened = explain_settings(used, measured.metrics), list_settings("screened", used, measured.metrics)
+        refused, settings = explain_settings(used, measured.metrics), list_settings("screened", used, measured.metrics)
     decision = describe_decision(statement, refused, tier, count_originals)
-    return summarize(statement) | decision | {"reason": decision["reason"] or screened}
+    return summarize(statement) | decision | {"reason": "; ".join(filter(None, [decision["reason"], settings]))}
 
 
 def describe_decision(
@@ -113,8 +118,7 @@ def find_tier(metrics: pd.DataFrame) -> Tier:
     if metrics["substitute"].eq(True).any():
         return Tier.SUBSTITUTE
     changed = {key for text in metrics.get("changed", pd.Series(dtype=str)).dropna() for key in parse_settings(text)}
-    other = any(key.rpartition(".")[2] in ENCODERS for key in changed)
-    return Tier.OTHER_ENCODER if other else Tier.PAPER
+    return Tier.OTHER_ENCODER if any(map(ENCODER.fullmatch, changed)) else Tier.PAPER
 
 
 def list_collapsed(metrics: pd.DataFrame) -> str:

@@ -30,6 +30,13 @@ def explain_settings(used: pd.DataFrame, every: pd.DataFrame) -> str:
     return explain_shortened_training(shortened) or explain_changed_settings(changed)
 
 
+def list_changed(used: pd.DataFrame, every: pd.DataFrame) -> list[str]:
+    """Every setting in which the runs behind rows differ from the paper's: ``encoder.model=ViT-B-32``, once for a base
+    that serves the groups, too."""
+    items = {item for text in list_texts("changed", used, every) for item in text.split(";")}
+    return sorted({item.rpartition("stage1.")[2] for item in items})
+
+
 def list_settings(column: str, used: pd.DataFrame, every: pd.DataFrame, fixed: Collection[str] = ()) -> str:
     """``standard_cl (temperature); mmd (temperature, weight)``: the settings that the rows of each method name in a
     column, such as ``untuned``. ``fixed``: those that the claim itself names."""

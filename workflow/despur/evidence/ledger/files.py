@@ -44,7 +44,8 @@ KEYS = {  # what a record holds, and of which type it is
     "resampling": dict,
     "draws": dict,
 }
-LATER_KEYS = {"upstream": dict, "weights": dict}  # what records hold that were made since; others do not tell of it
+# what records hold that were made since; others do not tell of it
+LATER_KEYS = {"upstream": dict, "weights": dict, "features": dict}
 COST_KEYS = {"device", "peak_memory_mb", "seconds"}  # what tables of cost read of a record's machine and run
 Key = tuple[str, str, str]  # split, metric, group
 

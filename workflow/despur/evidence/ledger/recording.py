@@ -16,7 +16,7 @@ from despur.evidence.ledger import files
 from despur.evidence.ledger.cards import make_card
 from despur.evidence.ledger.measuring import measure
 from despur.specs.declarations import read_declarations
-from despur.specs.paths import ResultPath, Run
+from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
 from despur.storage import commits, weight_files
@@ -24,6 +24,7 @@ from despur.storage.abouts import list_upstream, read_upstream, select_machine
 from despur.storage.containers import Container
 from despur.storage.digest import revisions
 from despur.storage.finished_runs import means_the_same, read_metrics, read_resamples, rows_of
+from despur.storage.raw_files import sha256
 from despur.storage.reading import read_json
 from despur.storage.store import InputError, load_dataset
 
@@ -68,8 +69,8 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
         name = card and files.write(folder / run.data.name, "card", card).stem
         behind: dict[str, Any] = {"upstream": read_upstream(result, run)}
         refuse_bf16({str(result.folder): about} | behind["upstream"])
-        if weights := identify_weights(result, run):
-            behind["weights"] = weights
+        checksums = {"weights": identify_weights(result, run), "features": identify_features(result, run)}
+        behind |= {key: of_files for key, of_files in checksums.items() if of_files}
         content = {**describe(result, run, about), **made_by, **behind, "card": name, **measured}
         content = {key: content[key] for key in (*files.KEYS, *files.LATER_KEYS) if key in content}  # in their order
         yield files.write(folder / run.data.name / run.spec.name, f"s{run.seed}", content)
@@ -87,6 +88,20 @@ def identify_weights(result: ResultPath, run: Run) -> dict[str, str]:
     for file in abouts:
         weights |= read_json(file)["specification"].get("weights", {}) if file.exists() else {}
     return weights
+
+
+def identify_features(result: ResultPath, run: Run) -> dict[str, str]:
+    """The checksum of the outputs of each frozen encoder that a run reads, by stage and key: what it was trained on."""
+    return {
+        f"{stage}/{key}": sha256(file)
+        for stage, folder, key in list_upstream(result, run)
+        if is_applied(locate_result(folder)) and (file := folder / "outputs.safetensors").exists()
+    }
+
+
+def is_applied(result: ResultPath) -> bool:
+    """Whether a stage-1 model is applied, and not trained."""
+    return result.stage == "stage1" and bool(read_declarations("methods", result.sweep.base_name).get("SEEDLESS"))
 
 
 def refuse_bf16(abouts: Mapping[str, Mapping[str, Any]]) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
+from despur.specs.spec import Spec
 
 # printed methods that share the job of another one: that job, and the settings that tell them apart
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -27,8 +28,11 @@ BACKBONES = {
     "ViT-B-16": "clip_vit_b16",
     "ViT-L-14": "clip_vit_l14",
 }
-# their substitutes are bundled models; the one for SMALLER has seen fewer scenes
+# their substitutes are bundled models; the one for SMALLER has seen fewer scenes. Encoders that the paper did not use
+# stand for LARGER
 LARGER, SMALLER = ("clip_rn50", "clip_rn101")
+OTHERS = ("hf", "timm")  # besides clip with other weights than these
+CHECKPOINTS = ("openai", "cloob", "random")
 SCENES = 150  # a bundled model that has seen fewer is the smaller one
 FULL = "imagenet_rn50"  # trained as a whole
 IMAGES = ("clip", "cloob", FULL)  # beginnings of the backbones for images
@@ -50,11 +54,15 @@ def identify(printed: str, method: str, data: str) -> tuple[str, str, float]:
     base = point.components["stage1"]
     if base.base_name == "two_tower":
         return printed, LARGER if base.settings["scenes"] >= SCENES else SMALLER, point.settings.get("alpha", np.nan)
-    encoder = base.components["encoder"].settings
-    name = str(encoder.get("model", base.components["encoder"].base_name))
-    cloob = encoder.get("checkpoint") == "cloob"
-    backbone = f"cloob_{name.lower()}" if cloob else BACKBONES.get(name, name)
-    return printed, backbone, point.settings.get("alpha", np.nan)
+    return printed, identify_backbone(base.components["encoder"]), point.settings.get("alpha", np.nan)
+
+
+def identify_backbone(encoder: Spec) -> str:
+    """The paper's name of a foundation model."""
+    model, checkpoint = str(encoder.settings.get("model", encoder.base_name)), encoder.settings.get("checkpoint")
+    if encoder.base_name in OTHERS or (encoder.base_name == "clip" and checkpoint not in CHECKPOINTS):
+        return LARGER
+    return f"cloob_{model.lower()}" if checkpoint == "cloob" else BACKBONES.get(model, model)
 
 
 def add_names(table: pd.DataFrame) -> pd.DataFrame:
