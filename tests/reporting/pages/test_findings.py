@@ -36,7 +36,7 @@ def test_numbers_of_a_method_and_metric_stand_together():
 def test_what_is_not_known_says_what_would_decide_it():
     texts = ["about 4 seeds of ours", "about 81 seeds of ours", "nothing: all seeds are equal", "more than 100 seeds"]
     said = describe_unknown([pd.Series({"would_decide": text}) for text in texts])
-    assert [*map(int, re.findall(r"\d+", said))] == [1, 10, 2, 1]
+    assert [*map(int, re.findall(r"\d+", said))] == [10, 1, 2, 1]
 
 
 def test_points_are_counted_apart_from_those_that_the_choice_was_found_on():
