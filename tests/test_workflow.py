@@ -14,7 +14,7 @@ from project import CONFIGS, FIGURE, TABLE, Project, tiny_project
 from despur.orchestration import artifact_files, configuration, matrix
 from despur.specs.paths import locate_result
 
-LARGE = {"config/published.yaml", "config/reference.yaml"}  # hundreds of jobs
+SMALL = {"config.yaml", "config/smoke.yaml", "config/frozen.yaml"}  # the others: make test-long
 ARTIFACTS = {"cnc_table_1", "cnc_figure_5"}
 EVALUATIONS = {"evaluate colored_digits/erm/s0-1", "evaluate colored_digits/cnc/s0-1"}
 OF_CNC = {"train_stage2 colored_digits/cnc/s0-1", "evaluate colored_digits/cnc/s0-1", *ARTIFACTS}
@@ -59,7 +59,7 @@ def planned(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "config", [pytest.param(each, marks=[pytest.mark.long] if each in LARGE else []) for each in CONFIGS]
+    "config", [pytest.param(each, marks=[] if each in SMALL else [pytest.mark.long]) for each in CONFIGS]
 )
 def test_every_configuration_plans_all_its_artifacts_from_data_to_figures(planned, config):
     config, plan = planned(config)

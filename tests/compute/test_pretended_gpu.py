@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from helpers import build, labels, task, walk
-from tests.training.test_state import METHODS, spare
+from tests.training.test_state import METHODS, QUICK
 from torch import nn
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
@@ -29,12 +29,13 @@ WAITING = (
     "con",  # which samples keep a weight: half the similarities
     "adv+batch_size=8+discriminator_epochs",  # once an epoch: whether the discriminators still learn
 )
-STEPS = [*spare(METHODS), pytest.param("gdro+batch_size=8+sampler=balanced", marks=pytest.mark.long)]
-STEPS += [
-    pytest.param(f"{name}+encoder={encoder}", marks=pytest.mark.long)
+OTHERS = [name for name in METHODS if name not in QUICK] + ["gdro+batch_size=8+sampler=balanced"]
+OTHERS += [
+    f"{name}+encoder={encoder}"
     for name in ("erm+batch_size=7", "simclr+batch_size=7")
     for encoder in ("resnet18", "resnet50+encoder.weights=random")
 ]
+STEPS = [*QUICK, *(pytest.param(name, marks=pytest.mark.long) for name in OTHERS)]
 
 
 def move(network, change, recurse=True):

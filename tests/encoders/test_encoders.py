@@ -209,6 +209,7 @@ def predictions(where):
     return dataset, rows, logits[rows].argmax(axis=1) == dataset.y[rows]
 
 
+@pytest.mark.long
 def test_erm_trains_a_resnet_on_miniature_waterbirds(tmp_path):
     waterbirds(tmp_path)
     method = "erm+batch_size=4+encoder.weights=random+epochs=1"

@@ -105,3 +105,12 @@ def test_every_raw_file_is_read_every_example_holds_and_every_job_is_planned(tmp
     assert artifacts | {"matrix", "scorecard"} <= set(plan)
     evaluated = {name.split(" ")[1].split("/")[0].split("+")[0] for name in plan if name.startswith("evaluate")}
     assert evaluated == set(list_bases(config).values())
+
+
+@pytest.mark.long
+def test_a_frozen_encoder_takes_a_paper_s_data_from_raw_files_to_the_page(tmp_path):
+    project, config = prepare(tmp_path / "project", ["adapters"]), "config/frozen.yaml"
+    project.edit(config, lambda text: text.replace("waterbirds: waterbirds", "waterbirds: waterbirds+size=32"))
+    project.snakemake("--configfile", config)
+    page = (project.root / "results/frozen/scorecard.html").read_text()
+    assert "with another encoder: orders only" in page and "encoder.model=ViT-B-32" in page

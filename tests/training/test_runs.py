@@ -192,6 +192,7 @@ print(json.dumps([weights, "torch._dynamo" in sys.modules]))
 """
 
 
+@pytest.mark.long
 def test_optimizers_that_are_spared_the_compiler_step_as_before():
     commands = [[sys.executable, "-c", STEPS.format(first=first)] for first in ("", "spare_compiler()")]
     plain, spared = (json.loads(subprocess.run(c, capture_output=True, text=True, check=True).stdout) for c in commands)
