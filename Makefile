@@ -39,7 +39,7 @@ $(VENV)/ready: envs/requirements.lock pyproject.toml
 	$(RUN) sed -n '/^uv==/,/[^\\]$$/p' envs/requirements.lock | python -m pip install -q --require-hashes -r /dev/stdin
 	$(RUN) uv pip sync -q --compile-bytecode --require-hashes envs/requirements.lock
 	$(RUN) uv pip install -q --no-deps --no-build-isolation --editable .
-	$(RUN) python -c 'from importlib import import_module; from despur.warm.server import LIBRARIES; [*map(import_module, LIBRARIES.split()), import_module("torchvision")]'
+	$(RUN) python -c 'from importlib import import_module; from despur.warm.preparation import LIBRARIES; [*map(import_module, LIBRARIES.split()), import_module("torchvision")]'
 	touch $@
 
 lock: ## resolve envs/*.lock anew from pyproject.toml

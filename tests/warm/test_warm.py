@@ -18,7 +18,8 @@ import pytest
 
 from despur.storage import syntax
 from despur.warm import folder, is_alive, locate_folder
-from despur.warm.child import forget_package
+from despur.warm.child import forget_edited_syntax
+from despur.warm.preparation import forget_package
 from despur.warm.server import Server
 
 WHO = """
@@ -132,9 +133,11 @@ def test_code_that_the_server_has_parsed_is_not_parsed_again(owner, tmp_path):
 @pytest.mark.parametrize("edited", [False, True])
 def test_what_has_parsed_the_package_stays_imported_unless_it_is_edited(monkeypatch, edited):
     modules = {"torch": sys, "despur": sys, "despur.storage.digest": sys, "despur.storage.syntax": syntax}
-    monkeypatch.setattr("despur.warm.child.sys", SimpleNamespace(modules=modules))
+    for name in ("child", "preparation"):
+        monkeypatch.setattr(f"despur.warm.{name}.sys", SimpleNamespace(modules=modules))
     monkeypatch.setattr(syntax, "TEXT", "" if edited else syntax.TEXT)
     forget_package()
+    forget_edited_syntax()
     assert list(modules) == (["torch"] if edited else ["torch", "despur.storage.syntax"])
 
 

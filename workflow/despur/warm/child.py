@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 PR_SET_PDEATHSIG = 1
+SYNTAX = "despur.storage.syntax"
 
 
 def take_over(request: dict[str, Any], files: list[int]) -> None:
@@ -25,20 +26,16 @@ def take_over(request: dict[str, Any], files: list[int]) -> None:
     os.environ.update(request["environment"])
 
 
-def forget_package() -> None:
-    """Let this process import the package again, which may be edited while the server runs. What has parsed its code
-    stays, unless it is edited itself."""
-    syntax = sys.modules.get("despur.storage.syntax")
+def forget_edited_syntax() -> None:
+    """Let this process import again what has parsed the package's code, if that is edited itself."""
+    syntax = sys.modules.get(SYNTAX)
     if syntax and Path(str(syntax.__file__)).read_text() != syntax.TEXT:
-        syntax = None
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] == "despur" and module is not syntax:
-            del sys.modules[name]
+        del sys.modules[SYNTAX]
 
 
 def run(command: list[str]) -> None:
     """Do what ``python COMMAND`` does; ``command`` is ``-m MODULE ...`` or ``SCRIPT ...``."""
-    forget_package()
+    forget_edited_syntax()
     if command[0] == "-m":
         sys.argv = command[1:]
         sys.path[0] = str(Path.cwd())

@@ -4,8 +4,6 @@ UMAP's functions are compiled in each process that uses them, and directional de
 take seconds. So the server forks a successor that does this once and then takes over. Until then the server itself
 runs commands."""
 
-import gc
-import importlib
 import json
 import os
 import selectors
@@ -14,20 +12,12 @@ import signal
 import socket
 import sys
 from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
-from despur.specs.declarations import PACKAGE
-from despur.storage.digest import parse_code
 from despur.warm import folder, is_alive
 from despur.warm.child import run_and_exit, take_over
-
-LIBRARIES = """
-torch scipy.io scipy.linalg scipy.optimize scipy.spatial scipy.special scipy.stats sklearn.cluster sklearn.datasets
-sklearn.decomposition sklearn.gaussian_process sklearn.kernel_approximation sklearn.linear_model sklearn.manifold
-sklearn.metrics sklearn.mixture sklearn.multiclass sklearn.neighbors sklearn.preprocessing sklearn.svm pyarrow.dataset
-pyarrow.parquet pyarrow.pandas_compat pandas safetensors.numpy yaml jsonschema matplotlib.pyplot seaborn PIL.Image
-umap
-"""
+from despur.warm.preparation import compile_umap, draw_figure, import_libraries, parse_package, prepare_forks
 
 
 def receive(client: socket.socket) -> tuple[dict[str, Any], list[int]]:
@@ -62,8 +52,9 @@ class Server:
         if not self.successor:
             signal.signal(signal.SIGUSR1, signal.SIG_DFL)
             compile_umap()
-            importlib.import_module("torch._dynamo")
-            freeze_objects()
+            draw_figure()
+            import_module("torch._dynamo")
+            prepare_forks()
             if os.getppid() == server:
                 os.kill(server, signal.SIGUSR1)
 
@@ -153,35 +144,12 @@ class Server:
                     client.sendall(bytes([code if code >= 0 else 128 - code]))
 
 
-def compile_umap() -> None:
-    """Let numba compile the functions that a projection of few samples needs."""
-    from numpy.random import default_rng
-
-    from despur.numerics.umap import project
-
-    project(default_rng(0).standard_normal((64, 4), dtype="float32"), 0)
-
-
-def parse_package() -> None:
-    """Parse the package's code, on which every job's cache key depends; what is edited later is parsed by the job."""
-    for file in PACKAGE.rglob("*.py"):
-        parse_code(file)
-
-
-def freeze_objects() -> None:
-    """Keep the garbage collector of each fork away from the libraries' objects: to look at them takes it more time than
-    many jobs need, and copies the memory that forks share."""
-    gc.collect()
-    gc.freeze()
-
-
 def main() -> None:
     os.environ["NUMBA_THREADING_LAYER"] = "forksafe"  # UMAP runs before forks
     server = Server(int(sys.argv[1]))  # clients can connect while it imports
-    for name in LIBRARIES.split():
-        importlib.import_module(name)
+    import_libraries()
     parse_package()
-    freeze_objects()
+    prepare_forks()
     server.fork_successor()
     if command := server.serve():
         run_and_exit(command)
