@@ -49,7 +49,7 @@ class INLP(AffineMethod):
             if len(np.unique(a[rows])) < 2:
                 continue
             x = z[rows] - (z[rows] @ basis.astype(z.dtype)) @ basis.T.astype(z.dtype)
-            values, weights, biases = support_vectors(x, a[rows], s["attacker_strength"])
+            values, weights, biases = support_vectors(x, a[rows], s["attacker_strength"], refined=True)
             # Accuracy on the training samples themselves, balanced: a method sees no validation data.
             if balanced_accuracy(values[(x @ weights.T + biases).argmax(axis=1)], a[rows]) < s["min_accuracy"]:
                 continue

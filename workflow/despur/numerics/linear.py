@@ -7,38 +7,43 @@ from sklearn.linear_model import LogisticRegression
 from despur.storage.store import Array
 
 
-def support_vectors(x: Array, labels: Array, strength: float = 0.1) -> tuple[Array, Array, Array]:
+def support_vectors(
+    x: Array, labels: Array, strength: float = 0.1, refined: bool = False
+) -> tuple[Array, Array, Array]:
     """The linear SVM of the released code of Shen et al. 2021, one value against the rest: values (K,), weights (K,D),
     biases (K,).
 
     The minimizer of ``LinearSVC(C=strength, class_weight="balanced", dual=False)``: squared hinge loss, the bias is
     regularized, too. Found by Newton's method, which is faster than LIBLINEAR on large data. ``x`` (N,D), ``labels``
-    (N,)."""
+    (N,). ``refined``: whether to go on where rounding hides which step is better; predictions do not need it."""
     values, code, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     balance = len(labels) / (len(values) * sizes)
     rows = np.column_stack([x, np.ones(len(x))]).astype(np.float32)
     if len(values) == 2:
-        second = _squared_hinge(rows, code == 1, strength * balance[code])
+        second = _squared_hinge(rows, code == 1, strength * balance[code], refined)
         solutions = np.stack([-second, second])
     else:  # as LIBLINEAR: class weights only for the one value, not for the rest
         solutions = np.stack(
-            [_squared_hinge(rows, code == k, strength * np.where(code == k, balance[k], 1)) for k in range(len(values))]
+            [
+                _squared_hinge(rows, code == k, strength * np.where(code == k, balance[k], 1), refined)
+                for k in range(len(values))
+            ]
         )
     return values, solutions[:, :-1], solutions[:, -1]
 
 
-def _squared_hinge(x: Array, positive: Array, cost: Array, tolerance: float = 1e-9, steps: int = 100) -> Array:
+def _squared_hinge(
+    x: Array, positive: Array, cost: Array, refined: bool, tolerance: float = 1e-9, steps: int = 100
+) -> Array:
     """Minimizer w (D,) of |w|^2 / 2 + sum_i cost_i max(0, 1 - s_i w.x_i)^2, s_i = 1 if ``positive``, else -1. Strictly
     convex, so unique. ``x`` (N,D), ``positive`` bool (N,), ``cost`` (N,)."""
     sign = np.where(positive, 1.0, -1.0).astype(np.float32)
     w, slack = np.zeros(x.shape[1]), np.ones(len(x), np.float32)
     value = float(cost.sum())
-    first = np.inf
     for _ in range(steps):
         active = slack > 0
         inside, weight = x[active], (2 * cost[active]).astype(np.float32)
         gradient = w - inside.T @ (weight * sign[active] * slack[active])
-        first = min(first, float(np.linalg.norm(gradient)))
         hessian = np.eye(len(w)) + (inside.T * weight) @ inside
         direction = -np.linalg.solve(hessian, gradient)
         slope = float(gradient @ direction)
@@ -52,6 +57,8 @@ def _squared_hinge(x: Array, positive: Array, cost: Array, tolerance: float = 1e
             if new_value <= value + 1e-4 * size * slope:
                 break
             size /= 2
+        if size <= 1e-6 and not refined:
+            break
         w, slack, value = candidate, trial, new_value
     return w
 
