@@ -88,9 +88,8 @@ def test_runs_on_the_paper_s_data_go_before_more_seeds_on_a_substitute(verdict):
 
 def claims(*rows):
     own = {"paper": "cnc", "kind_of_row": "claim", "tier": Tier.PAPER, "primary": "", "verdict": "holds", "seeds": 3}
-    return pd.DataFrame(
-        [own | {"claim": str(i), "paper_dataset": "cmnist", "p_fails": 1.0} | row for i, row in enumerate(rows)]
-    )
+    rows = [own | {"claim": str(i), "paper_dataset": "cmnist", "p_fails": 1.0} | row for i, row in enumerate(rows)]
+    return pd.DataFrame(rows).astype(object)
 
 
 def test_primary_claims_are_judged_by_holm_and_others_have_q_values():

@@ -28,7 +28,8 @@ def load_sentence_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     if len(metrics):
         metrics = mark_main_models(metrics.assign(**{"data.samples": metrics["data"].map(count_samples)}))
         shares = add_shares(metrics, find_foundation_model_shares(artifact_runs))
-        metrics = pd.concat([metrics, shares, bound_constant(metrics, artifact_runs)], ignore_index=True)
+        computed = [rows for rows in (shares, bound_constant(metrics, artifact_runs)) if len(rows)]
+        metrics = pd.concat([metrics, *computed], ignore_index=True)
     table = pd.concat([metrics, measure_data(artifact_runs)], ignore_index=True)
     return table.assign(used_dataset=table["used_dataset"].map(partial(drop_setting, key="samples")))
 
