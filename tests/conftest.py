@@ -1,6 +1,5 @@
 """Fixtures that several test files share."""
 
-import ast
 import gc
 import os
 import shutil
@@ -8,14 +7,14 @@ import signal
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import pooch
 import pytest
 
 from despur.evidence.ledger import standing
 from despur.specs import declarations, resolution
-from despur.storage import digest
+from despur.storage import digest, syntax
 
 SOURCE = declarations.PACKAGE
 # Arrays are small here and processes many: more threads of one process only wait for each other. Torch and SciPy, which
@@ -50,27 +49,20 @@ def pytest_unconfigure() -> None:
 
 
 def forget() -> None:
-    """Empty every cache of what was read from the package's files."""
+    """Empty every cache of what was read from the package's files; not of what follows from a text alone."""
     for module in (declarations, resolution, digest, standing):
         for function in vars(module).values():
-            if hasattr(function, "cache_clear"):
+            if hasattr(function, "cache_clear") and function is not syntax.parse:
                 function.cache_clear()
 
 
-# What follows from a text alone is remembered. digest strips a tree, which changes nothing when it is done again.
-REMEMBERED = SimpleNamespace(
-    **vars(ast)
-    | {"parse": cache(ast.parse), "unparse": cache(ast.unparse), "walk": cache(lambda tree: [*ast.walk(tree)])}
-)
-
-
 class Package:
-    """A copy of the package that declarations and digest read instead of the installed one."""
+    """A copy of the package that declarations and digest read instead of the installed one. Its files are links to
+    those of ``copied``, until they are written."""
 
-    def __init__(self, patch: pytest.MonkeyPatch, root: Path) -> None:
+    def __init__(self, patch: pytest.MonkeyPatch, copied: Path, root: Path) -> None:
         self.patch = patch
-        self.patch.setattr(digest, "ast", REMEMBERED)
-        self.use(shutil.copytree(SOURCE, root, ignore=shutil.ignore_patterns("__pycache__")))
+        self.use(shutil.copytree(copied, root, copy_function=os.link))
 
     def use(self, root: Path) -> None:
         self.root = root
@@ -82,6 +74,7 @@ class Package:
         return (self.root / file).read_text()
 
     def write(self, file: str, text: str) -> None:
+        (self.root / file).unlink(missing_ok=True)
         (self.root / file).write_text(text)
         forget()
 
@@ -91,10 +84,17 @@ class Package:
         self.write(file, text.replace(old, new))
 
 
+@pytest.fixture(scope="session")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package, to be linked to."""
+    copy = tmp_path_factory.mktemp("copied") / "despur"
+    return shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+
+
 @pytest.fixture
-def package(tmp_path: Path) -> Iterator[Package]:
+def package(copied: Path, tmp_path: Path) -> Iterator[Package]:
     with pytest.MonkeyPatch.context() as patch:
-        yield Package(patch, tmp_path / "despur")
+        yield Package(patch, copied, tmp_path / "despur")
     forget()
 
 

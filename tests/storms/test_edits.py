@@ -35,6 +35,7 @@ def copy(package):
     package.patch.setattr(digest, "_file", lambda file: known.get(file) or known.setdefault(file, read(file)))
 
     def rewrite(file, text):
+        file.unlink()
         file.write_text(text)
         known.pop(file, None)
         digest.code_digest.cache_clear()
