@@ -16,6 +16,8 @@ from despur.warm import folder, locate_folder
 PATIENCE = 120.0  # seconds that a client waits for a server to start, which may be stopped for some
 SHOWN = 10  # lines of its log, where it is gone
 LONGEST = 100  # bytes of a socket's path: systems allow 104 to 108
+# For glibc, in bytes: memory that a job frees stays its own. To get it from the system again and again takes time.
+KEEP_FREED = {"MALLOC_MMAP_THRESHOLD_": str(2**25), "MALLOC_TRIM_THRESHOLD_": str(2**28)}
 
 
 def connect(owner: int) -> socket.socket:
@@ -30,7 +32,10 @@ def connect(owner: int) -> socket.socket:
             return client
         with (server_folder / "log").open("a") as log:
             command = [sys.executable, "-m", "despur.warm.server", str(owner)]
-            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+            environment = os.environ | KEEP_FREED
+            subprocess.Popen(
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
         for _ in range(int(PATIENCE / 0.02)):
             with suppress(FileNotFoundError, ConnectionRefusedError):
                 client.connect(address)
