@@ -123,7 +123,7 @@ def evaluate(result: ResultPath, arguments: argparse.Namespace) -> None:
     about = read_json(result.folder / "about.json")["runs"]
     stored = cache(partial(load_dataset, result.data.folder))
     shared_rows: SharedRows = {}
-    rows, resampled = [], []
+    rows, resampled_rows, resampled = [], [], []
     for run in result.runs():
         dataset = divide_held_out(stored(run.data.name), run)
         named, by_rule = identify_run(result, run), about[run.key].get("selections", {})
@@ -133,9 +133,10 @@ def evaluate(result: ResultPath, arguments: argparse.Namespace) -> None:
                 row = named | {"split": split, "selection": selection, "metric": metric, "group": group}
                 rows.append(row | {"value": values[0]})
                 if selection in ("best", *by_rule) and len(values) > 1:
-                    resampled.append(row | {str(i): v for i, v in enumerate(values[1:].astype(np.float32))})
+                    resampled_rows.append(row)
+                    resampled.append(values[1:].astype(np.float32))
     write_csv(result.folder / "metrics.csv", pd.DataFrame(rows))
-    table = pd.DataFrame(resampled)
+    table = pd.DataFrame(resampled_rows).join(pd.DataFrame(resampled).rename(columns=str))
     sums = {"values": checksums.compute_values(table), **checksums.list_checksums(result.folder, ["metrics.csv"])}
     table.attrs = {checksums.CHECKSUMS: sums}
     with atomic(result.folder / "resamples.parquet") as temporary:

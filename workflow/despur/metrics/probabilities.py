@@ -60,10 +60,10 @@ def areas_under_curves(score: Array, positive: Array, weights: Array) -> tuple[A
     """
     values, place = np.unique(-score, return_inverse=True)  # equal scores are one point of the curves
     order, starts = np.argsort(place, kind="stable"), np.searchsorted(np.sort(place), np.arange(len(values)))
-    sorted_weights = weights[..., order]
-    hits, every = (
-        np.add.reduceat(part, starts, axis=-1) for part in (sorted_weights * positive[order], sorted_weights)
-    )
+    every = np.take(weights, order, axis=-1)
+    hits = every * positive[order]
+    if len(values) < len(score):
+        hits, every = (np.add.reduceat(part, starts, axis=-1) for part in (hits, every))
     true_positives, taken = hits.cumsum(axis=-1), every.cumsum(axis=-1)
     total, others = true_positives[..., -1], taken[..., -1] - true_positives[..., -1]
     both = (total > 0) & (others > 0)
