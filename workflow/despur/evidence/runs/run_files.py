@@ -52,7 +52,7 @@ def read_parts(artifact_run: ArtifactRun, files: dict[str, str]) -> Iterator[pd.
     else:
         for folder in artifact_run.folders:
             if name := files.get(locate_result(folder).stage):
-                yield READERS[name](Path(folder) / name).assign(measured=HERE)
+                yield read_once(folder, name).assign(measured=HERE)
 
 
 def load_abouts(artifact_runs: Sequence[ArtifactRun]) -> dict[str, About]:
@@ -134,9 +134,9 @@ def read_source(artifact_run: ArtifactRun, run: Run, source: str, name: str) -> 
     return values.assign(**named, measured=where)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def read_once(folder: str, name: str) -> pd.DataFrame:
-    """A table of a run folder that several artifacts read run by run."""
+    """A table of a run folder, which several artifacts read, some of them run by run."""
     return READERS[name](Path(folder) / name)
 
 
