@@ -108,9 +108,9 @@ def score(method):
     return {"worst": float(logits.std()), "average": float(logits.mean())}
 
 
-def train(of, checkpoint, stop=None, device=CPU):
-    """Train to the end, or to an interruption before step ``stop``; a checkpoint after every step."""
-    trainer = Trainer(of, "key", score, Machine(device, checkpoint_seconds=0), checkpoint)
+def train(of, checkpoint, stop=None, device=CPU, checkpoint_seconds=0):
+    """Train to the end, or to an interruption before step ``stop``; by default a checkpoint after every step."""
+    trainer = Trainer(of, "key", score, Machine(device, checkpoint_seconds=checkpoint_seconds), checkpoint)
     step = of.step
 
     def fragile(batch, rng):
@@ -132,7 +132,7 @@ def same(first, second):
 
 @pytest.mark.parametrize("name", spare(METHODS))
 def test_same_seed_same_digits_even_over_interruptions(name, tmp_path):
-    whole = train(method(name), tmp_path / "whole.pt")
+    whole = train(method(name), tmp_path / "whole.pt", checkpoint_seconds=1e9)
     steps = whole[0][0]
     assert steps >= 8 and all(np.isfinite(row["value"]) for row in whole[0][3])
     before, of_other_seed = (method(name, seed).networks["encoder"].state_dict() for seed in (0, 1))
