@@ -10,6 +10,7 @@ from multiprocessing.context import BaseContext
 from pathlib import Path
 
 from despur.warm.child import run_and_exit, take_over
+from despur.warm.preparation import forget_package
 
 LIBRARIES = [
     "snakemake.cli",
@@ -51,4 +52,5 @@ def run_child(command: list[str], folder: str, environment: dict[str, str], prin
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__  # pytest has its own
     take_over({"folder": folder, "environment": environment}, [nothing, output, os.dup(output)])
     sys.path[:0] = ["", *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
+    forget_package()  # the command's own is another copy
     run_and_exit(command)
