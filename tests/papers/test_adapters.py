@@ -283,6 +283,11 @@ def test_table_2_says_whose_gap_became_smaller(runs, tmp_path, monkeypatch):
     )
 
 
+def test_table_2_without_zero_shot_says_of_no_gap_that_it_became_smaller(runs, tmp_path):
+    table = made("table_2", [run for run in runs if run.paper_method != "zero_shot"], tmp_path)
+    assert not len(table[(table["seeds"] > 0) & (table["metric"] == "improved_group_robustness")])
+
+
 def test_numbers_of_the_text(runs, tmp_path, monkeypatch):
     monkeypatch.setattr(sentence_metrics, "bound_lipschitz_constant", lambda artifact_runs: (1.0, 2.0))
     monkeypatch.setattr(sentence_metrics, "find_foundation_model_shares", lambda artifact_runs: {})
