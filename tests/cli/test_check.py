@@ -5,7 +5,7 @@ import pytest
 from helpers import tiny_dataset
 from PIL import Image
 
-from despur.cli import check, data_checks
+from despur.cli import check, data_checks, data_doubts
 from despur.cli.rows import Row
 from despur.specs.declarations import list_components, read_declarations
 from despur.specs.resolution import resolve
@@ -118,6 +118,13 @@ def test_what_a_split_lacks_is_said():
         f"the split test has no sample of class {classes[1]}",
         f"the split test has no sample of {dataset.about['attribute']} {data_checks.name_values(attributes, lacking)}",
     ]
+
+
+def test_a_split_that_selects_and_has_no_sample_is_said():
+    dataset = tiny_dataset()
+    dataset.about["select"] = "vall"
+    doubts = [*data_doubts.list_doubts(dataset, np.arange(len(dataset.y)))]
+    assert any(doubt.startswith("no sample of the split vall, which selects; there are train, val") for doubt in doubts)
 
 
 def test_a_name_or_a_configuration_is_needed():

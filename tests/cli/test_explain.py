@@ -208,6 +208,23 @@ def test_the_raw_data_of_a_configuration_is_looked_for_and_not_read(here, monkey
     assert not any(line.startswith("missing") for line in check(configfile=Path("own.yaml")))
 
 
+def test_weights_that_nothing_downloads_are_looked_for_too(here, monkeypatch):
+    Path("own.yaml").write_text(
+        "papers: [cnc]\nseeds: 1\nmethods: [erm]\ndatasets: {waterbirds: waterbirds}\n"
+        "artifacts: {cnc: {table_1: {settings: encoder=timm}}}\n"
+    )
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(here / "raw"))
+    monkeypatch.setenv("DESPUR_WEIGHTS_ROOT", str(here / "weights"))
+    (here / "raw/waterbirds_v1.0").mkdir(parents=True)
+    (here / "raw/waterbirds_v1.0/metadata.csv").touch()
+    with pytest.raises(InputError, match=r"encoder timm starts .*put it there, or set DESPUR_WEIGHTS_ROOT"):
+        list(check(configfile=Path("own.yaml")))
+    file = here / "weights/timm/vit_small_patch16_224.safetensors"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    assert any(line.startswith("present   weights of timm") for line in check(configfile=Path("own.yaml")))
+
+
 def test_a_bundled_configuration_needs_no_raw_data_and_one_of_both_is_asked_for(here):
     assert {line.split()[0] for line in list(check(configfile=Path("config.yaml")))[1:]} == {"bundled"}
     for asked in ({}, {"dataset": "cmnist", "configfile": Path("config.yaml")}):

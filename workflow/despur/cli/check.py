@@ -7,7 +7,7 @@ from pathlib import Path
 
 from despur.cli import data_checks, data_doubts
 from despur.cli.rows import Row
-from despur.orchestration import configuration, plan
+from despur.orchestration import configuration, jobs, plan
 from despur.specs.declarations import read_declarations, read_docstring
 from despur.specs.paths import ResultPath, data_root
 from despur.specs.resolution import resolve
@@ -64,22 +64,21 @@ class NeededData:
         return f"{line}: {missing}; from {find_statement(self.name, 'SOURCE')}"
 
 
-def list_needed_data(configfile: Path) -> list[NeededData]:
-    """The data sets that a configuration needs, by name and raw files."""
-    jobs = set().union(*plan.list_jobs(configuration.load_configuration(configfile)).values())
+def list_results(configfile: Path) -> list[ResultPath]:
+    """Every result behind a configuration, in the order of their paths."""
+    planned = plan.list_jobs(configuration.load_configuration(configfile))
+    return sorted(set().union(*planned.values()), key=lambda result: str(result.folder))
+
+
+def list_needed_data(results: Iterable[ResultPath]) -> list[NeededData]:
+    """The data sets that results need, by name and raw files."""
     needed: dict[tuple[str, tuple[str, ...]], NeededData] = {}
-    for result in (job for job in jobs if job.stage == "data"):
+    for result in (each for each in results if each.stage == "data"):
         for point in result.datasets.points:
             raw = point.source or point
             key = raw.base_name, raw_files.list_patterns(raw)
             needed.setdefault(key, NeededData(*key, [])).results.append(result)
     return [needed[key] for key in sorted(needed)]
-
-
-def list_needed_points(configfile: Path) -> list[Spec]:
-    """The stage-1 models and methods that a configuration trains."""
-    jobs = set().union(*plan.list_jobs(configuration.load_configuration(configfile)).values())
-    return [point for job in jobs if job.stage in ("stage1", "runs") for point in job.sweep.points]
 
 
 def describe_weights(points: Iterable[Spec]) -> Iterator[Row]:
@@ -95,23 +94,27 @@ def describe_weights(points: Iterable[Spec]) -> Iterator[Row]:
 
 
 def check_configured(configfile: Path) -> Iterator[str]:
-    """Of each data set that a configuration needs: whether its raw files are there; none is read. Raises SettingError
-    if some are not."""
-    root = data_root()
+    """Of each data set and of the weights that a configuration needs: whether the files are there; none is read. Raises
+    SettingError or InputError if some are not."""
+    root, results = data_root(), list_results(configfile)
     yield (
         f"looked for under {root.resolve()} (DESPUR_DATA_ROOT), not read: despur check NAME does. "
         f"Pretrained weights: under {weights_root().resolve()} (DESPUR_WEIGHTS_ROOT).\n"
     )
-    needed = list_needed_data(configfile)
+    needed = list_needed_data(results)
     for data in needed:
         state = data.describe_state(root)
         yield Row(data.describe(root), "datasets", name=data.name, state=state, missing=data.list_missing(root))
-    yield from describe_weights(list_needed_points(configfile))
+    yield from describe_weights(
+        point for result in results if result.stage in ("stage1", "runs") for point in result.sweep.points
+    )
     missing = [data.name for data in needed if data.describe_state(root) == "missing"]
     if missing:
         raise SettingError(
             f"{len(missing)} of {len(needed)} data sets are missing: {', '.join(dict.fromkeys(missing))}"
         )
+    for result in results:
+        list(jobs.list_missing(result))
 
 
 def check_dataset(name: str) -> Iterator[str]:

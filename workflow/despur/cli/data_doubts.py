@@ -1,5 +1,6 @@
 """What ``despur check`` says of a data set that stages can use, but that may not be as its maker believes: labels
-from which little can be learned, empty groups, samples that occur twice, labels among the features."""
+from which little can be learned, an empty split that selects, empty groups, samples that occur twice, labels among the
+features."""
 
 from collections.abc import Iterator
 
@@ -16,6 +17,11 @@ def list_doubts(dataset: Dataset, keys: Array) -> Iterator[str]:
     if "-1" in dataset.about["classes"] and len(dataset.about["classes"]) > 2:
         yield "-1 is a class here, not a missing one: if it is missing, leave these samples out"
     yield from list_label_doubts(dataset)
+    if (select := dataset.about["select"]) not in dataset.splits:
+        yield (
+            f"no sample of the split {select}, which selects; there are {', '.join(dataset.splits)}: name another one "
+            "in about['select'], or run methods with criterion=last"
+        )
     yield from list_empty_groups(dataset)
     yield from list_duplicates(dataset, keys)
     if isinstance(dataset.inputs, np.ndarray) and dataset.inputs.dtype == np.float32:

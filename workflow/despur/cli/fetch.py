@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from despur.cli.check import check_dataset, find_statement, list_needed_data
+from despur.cli.check import check_dataset, find_statement, list_needed_data, list_results
 from despur.cli.rows import Row
 from despur.specs.declarations import list_components, read_declarations, read_docstring
 from despur.specs.names import parse, unknown
@@ -38,7 +38,7 @@ def fetch(
 
 def list_missing(configfile: Path) -> list[str]:
     """The data sets whose raw files a configuration lacks, each once."""
-    states = ((data.name, data.describe_state(data_root())) for data in list_needed_data(configfile))
+    states = ((data.name, data.describe_state(data_root())) for data in list_needed_data(list_results(configfile)))
     return list(dict.fromkeys(name for name, state in states if state == "missing"))
 
 
