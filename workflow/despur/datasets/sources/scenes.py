@@ -57,16 +57,16 @@ def textures(rng: np.random.Generator, water: Array, side: int) -> Array:
 def render_digits(rng: np.random.Generator, digits: Array, side: int) -> tuple[Array, Array]:
     """Digits (N,8,8) of ink 0..16, enlarged bilinearly, shifted and turned at random. Returns ink float (N,side,side)
     in [0, 1] and the mask, bool: where ink is at least INK."""
-    count, middle = len(digits), (side - 1) / 2
-    angle = np.deg2rad(rng.uniform(-TURN, TURN, (count, 1, 1)))
-    down, right = rng.uniform(-MOVE, MOVE, (2, count, 1, 1))
-    y, x = np.mgrid[:side, :side] - middle
-    y, x = y - down, x - right
-    scale = 8 / HEIGHT
-    rows = scale * (y * np.cos(angle) - x * np.sin(angle)) + 3.5
-    columns = scale * (y * np.sin(angle) + x * np.cos(angle)) + 3.5
-    which = np.broadcast_to(np.arange(count)[:, None, None], rows.shape)
-    ink = map_coordinates(digits.astype(np.float32) / 16, [which, rows, columns], order=1, mode="constant")
+    count, pixels, scale = len(digits), np.mgrid[:side, :side] - (side - 1) / 2, 8 / HEIGHT
+    angle = np.deg2rad(rng.uniform(-TURN, TURN, count))
+    shift = rng.uniform(-MOVE, MOVE, (2, count))
+    cosine, sine = np.cos(angle), np.sin(angle)
+    ink = np.empty((count, side, side), dtype=np.float32)
+    for i, digit in enumerate(digits.astype(np.float32) / 16):
+        y, x = pixels - shift[:, i, None, None]
+        rows = scale * (y * cosine[i] - x * sine[i]) + 3.5
+        columns = scale * (y * sine[i] + x * cosine[i]) + 3.5
+        map_coordinates(digit, [rows, columns], ink[i], order=1, mode="constant")
     return ink, ink >= INK
 
 
