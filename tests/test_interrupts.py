@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from despur.specs.declarations import PACKAGE
-from despur.storage.interrupts import MODULES
+from despur.storage.interrupts import MODULES, explain_shortage
 
 DESPUR = [str(Path(sys.executable).parent / "despur"), "list", "methods"]
 EVALUATE = [sys.executable, "-m", "despur.evaluate", "results/runs/colored_digits/erm/s0"]
@@ -65,29 +65,32 @@ MAPPED = "x.so: failed to map segment from shared object"
 
 
 @pytest.mark.parametrize("command", [DESPUR, EVALUATE, TABLE], ids=["despur", "stage", "table"])
+def test_a_command_that_has_too_little_to_import_says_so_in_one_line(command, tmp_path):
+    module = "pandas._libs" if command != DESPUR else "yaml"
+    code, (line,) = interrupt_import(tmp_path, command, module, FAULT="raise MemoryError")
+    assert code == 1 and line.startswith("error: not enough memory (of this process). Run")
+
+
+def caused(error, cause):
+    error.__cause__ = cause
+    return error
+
+
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("error", "said"),
     [
-        ("raise MemoryError", "error: not enough memory (of this process). Run"),
-        (f"raise ImportError({MAPPED!r})", f"error: not enough memory ({MAPPED}). Run"),
+        (ImportError(MAPPED), f"not enough memory ({MAPPED}). Run"),
+        (caused(ImportError("numpy cannot be loaded"), OSError(MAPPED)), f"not enough memory ({MAPPED})"),
+        (RuntimeError("could not create a primitive"), "not enough memory (could not create a primitive)"),
+        (OSError(24, "Too many open files"), "Too many open files. Run it again where more"),
         (
-            f"raise ImportError('numpy cannot be loaded') from OSError({MAPPED!r})",
-            f"error: not enough memory ({MAPPED})",
-        ),
-        (
-            "raise RuntimeError('could not create a primitive')",
-            "error: not enough memory (could not create a primitive)",
-        ),
-        ("raise OSError(24, 'Too many open files')", "error: Too many open files. Run it again where more"),
-        (
-            "raise FileNotFoundError(2, 'No usable temporary directory found in /tmp')",
-            "error: No usable temporary directory found in /tmp. Make room there, or set TMPDIR",
+            FileNotFoundError(2, "No usable temporary directory found in /tmp"),
+            "No usable temporary directory found in /tmp. Make room there, or set TMPDIR",
         ),
     ],
 )
-def test_a_command_that_has_too_little_to_import_says_so_in_one_line(command, fault, said, tmp_path):
-    code, (line,) = interrupt_import(tmp_path, command, "pandas._libs" if command != DESPUR else "yaml", FAULT=fault)
-    assert code == 1 and line.startswith(said)
+def test_what_the_machine_did_not_give_is_named(error, said):
+    assert explain_shortage(error).startswith(said)
 
 
 def test_another_error_of_an_import_keeps_its_traceback(tmp_path):
