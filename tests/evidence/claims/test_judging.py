@@ -518,7 +518,7 @@ PAPERS = [paper for paper in experiments.list_papers() if (experiments.PAPERS / 
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_the_claims_of_a_paper_can_be_read_and_have_their_runs(paper):
+def test_the_claims_of_a_paper_can_be_read_and_name_artifacts_that_are_there(paper):
     known = experiments.load_experiments(paper)
     every, _ = read_claims(experiments.PAPERS / paper / "claims.yaml")
     assert len({claim.name for claim in every}) == len(every)
@@ -527,10 +527,6 @@ def test_the_claims_of_a_paper_can_be_read_and_have_their_runs(paper):
         assert claim.not_executed or claim.because, claim.name
         places = known["artifacts"] if claim.not_executed else known["artifacts"]["claims"]["from"]
         assert set(claim.artifacts) <= set(places), claim.name
-    assert set(judge_claims(experiments.PAPERS / paper / "claims.yaml", [])["verdict"]) <= {
-        "not run here",
-        "not executed",
-    }
 
 
 @pytest.mark.parametrize("paper", PAPERS)
