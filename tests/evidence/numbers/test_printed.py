@@ -32,6 +32,12 @@ def of(paper, artifact, paper_dataset, printed, data, method, describe=describe_
         (("cnc", "table_1", "cmnist", "erm"), "colored_digits", "erm+epochs=1", ""),
         (("cnc", "table_a4", "waterbirds", "cnc_one_sided"), "waterbirds", "cnc+two_sided=false", ""),
         (("cnc", "table_a4", "waterbirds", "cnc_one_sided"), "waterbirds", "cnc", "two_sided=true"),
+        (
+            ("adapters", "table_3", "waterbirds", "wise_ft"),
+            "waterbirds+fit=clip",
+            "wise_ft+alpha=0+stage1.classes=means+stage1.encoder=timm+stage1.encoder.model=test_vit",
+            "stage1.encoder=timm;stage1.classes=means;stage1.encoder.model=test_vit",
+        ),
         (("fair_cl", "table_2", "bios_nurse_surgeon", "ce"), "bios+professions=nurse_surgeon", "erm", ""),
         (("fair_cl", "table_1", "moji", "inlp"), "moji", "inlp+iterations=30", ""),  # of the paper folder's grid
         (("fair_cl", "table_1", "moji", "inlp"), "moji", "inlp+iterations=20", "iterations=20"),

@@ -23,10 +23,16 @@ def describe_changes(artifact_run: ArtifactRun, data: str, method: str) -> str:
     """The settings, ``size=64;epochs=1``, in which a run differs from its paper folder and its data set's file.
 
     A method is compared with the point of the paper folder that has the fewest different settings.
-    ``draw``, what is :data:`KEPT` besides and the paper's ``accepted_variants`` may differ."""
+    ``draw``, what is :data:`KEPT` besides and the paper's ``accepted_variants`` may differ. Of a component that the
+    paper does not use, such as another encoder, only what the name of the method says is told, not its defaults."""
     if not artifact_run.paper or artifact_run.substitute:
         return ""
-    method_changes = [f"{key}={value}" for key, value, _ in list_changed_settings(artifact_run, data, method)]
+    named = method.split("+")
+    method_changes = [
+        f"{key}={value}"
+        for key, value, of_paper in list_changed_settings(artifact_run, data, method)
+        if of_paper is not None or f"{key}={value}" in named
+    ]
     return ";".join(
         item for item in [*_changed_data(artifact_run, data), *method_changes] if not is_accepted(artifact_run, item)
     )
