@@ -3,7 +3,9 @@
 import pytest
 import timm
 import torch
+import torchvision
 from safetensors.torch import save_file
+from torchvision.transforms import Normalize
 
 from despur.encoders import timm as encoder
 from despur.specs.settings import SettingError
@@ -42,6 +44,19 @@ def test_representations_are_what_the_classifier_reads_of_images_as_timm_prepare
     torch.testing.assert_close(found(2 * images - 1), z, rtol=1e-4, atol=1e-4)
     assert found(torch.zeros(1, *SHAPE)).shape == (1, found.dim)  # images of any size
     assert z.shape[1] == found.dim
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("model", ["resnet18", "resnet50"])
+def test_torchvision_s_own_file_gives_torchvision_s_representations(offline, model):
+    network = torchvision.models.get_model(model, weights=None).eval()
+    file = offline / f"timm/{model}.tv_in1k.pth"
+    file.parent.mkdir(parents=True)
+    torch.save(network.state_dict(), file)
+    network.fc = torch.nn.Identity()
+    images = torch.rand(2, 3, 224, 224)
+    standardized = Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))(images)
+    torch.testing.assert_close(build(f"{model}.tv_in1k")(2 * images - 1), network(standardized), rtol=1e-4, atol=1e-4)
 
 
 @torch.no_grad()
