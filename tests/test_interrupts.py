@@ -100,8 +100,7 @@ def test_another_error_of_an_import_keeps_its_traceback(tmp_path):
 
 def test_a_command_in_the_background_goes_on(tmp_path):
     """A shell lets what it starts with & ignore Ctrl-C."""
-    command = [sys.executable, "-m", "despur.evaluate", "--help"]
-    assert interrupt_import(tmp_path, command, "pandas", ignored=True) == (0, [])
+    assert interrupt_import(tmp_path, DESPUR, "yaml", ignored=True) == (0, [])
 
 
 def test_a_program_that_uses_the_package_keeps_python_s_handler(tmp_path):
@@ -116,7 +115,7 @@ def test_a_program_that_uses_the_package_keeps_python_s_handler(tmp_path):
 
 @pytest.mark.parametrize(
     ("command", "given", "threads"),
-    [(EVALUATE, {}, "1"), (EVALUATE, {"OPENBLAS_NUM_THREADS": "2"}, "2"), (PROGRAM, {}, "None")],
+    [(DESPUR, {}, "1"), (DESPUR, {"OPENBLAS_NUM_THREADS": "2"}, "2"), (PROGRAM, {}, "None")],
     ids=["command", "given", "program"],
 )
 def test_linear_algebra_of_a_command_has_one_thread_as_in_snakemake_s_jobs(command, given, threads, tmp_path):
