@@ -52,7 +52,7 @@ def read_parts(artifact_run: ArtifactRun, files: dict[str, str]) -> Iterator[pd.
     else:
         for folder in artifact_run.folders:
             if name := files.get(locate_result(folder).stage):
-                yield read_once(Path(folder, name).absolute()).assign(measured=HERE)
+                yield read_once(Path(folder, name)).assign(measured=HERE)
 
 
 def load_abouts(artifact_runs: Sequence[ArtifactRun]) -> dict[str, About]:
@@ -128,16 +128,20 @@ def read_source(artifact_run: ArtifactRun, run: Run, source: str, name: str) -> 
         load = {METRICS: recorded.load_metrics, RESAMPLES: recorded.load_resamples}[name]
         table, where = load(source), recorded.describe_machine(load_record(source))
     else:
-        table, where = rows_of(read_once(Path(source, name).absolute()), run), HERE
+        table, where = rows_of(read_once(Path(source, name)), run), HERE
     named = identify_run(locate_result(artifact_run.folders[0]), run)
     values = table.loc[:, "split":]  # before it stand the columns that say which run
     return values.assign(**named, measured=where)
 
 
-@lru_cache(maxsize=64)
 def read_once(file: Path) -> pd.DataFrame:
-    """A table of a run folder, which several artifacts read, some of them run by run. ``file``: absolute, as a path
-    from the folder where one works may mean another file later."""
+    """A table of a run folder, which several artifacts read, some of them run by run; anew, when it was changed."""
+    state = file.stat() if file.exists() else None  # then its reader says what makes it
+    return _read(file.absolute(), *((state.st_mtime_ns, state.st_size) if state else ()))
+
+
+@lru_cache(maxsize=64)
+def _read(file: Path, *_state: int) -> pd.DataFrame:
     return READERS[file.name](file)
 
 
