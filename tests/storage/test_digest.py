@@ -8,7 +8,7 @@ import pytest
 
 from despur.specs.paths import locate_result
 from despur.specs.stages import TABLE
-from despur.storage import digest
+from despur.storage import digest, syntax
 from despur.storage.digest import cache_key, script_digest
 
 STAGES = dict.fromkeys((stage.name for stage in TABLE), "results/runs/colored_digits/toy/s0-2") | {
@@ -161,6 +161,13 @@ def test_every_form_of_import_is_followed(toy, line):
     before = all_stages()
     toy.write("losses/extra.py", OTHER)
     assert changed(before) == {"runs"}
+
+
+@pytest.mark.parametrize("name", ["RAW", "DOWNLOADS", "WEIGHTS", "REVISION", "SETTINGS"])
+def test_declarations_that_are_read_elsewhere_are_no_code_of_a_component(name):
+    with_declaration = f'{SAME}{name} = {{"file": 1}}\n'
+    assert syntax.parse(with_declaration, True) == syntax.parse(SAME, True)
+    assert syntax.parse(with_declaration, False) != syntax.parse(SAME, False)
 
 
 def test_imports_may_go_in_circles(toy):
