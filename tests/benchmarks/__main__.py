@@ -46,6 +46,7 @@ MEASURES = {
         domain_temperature.domain_temperature,
         icl_msr.icl_msr,
         gpu.gpu,
+        gpu.gpu_compiled,
         crowd.crowd,
         reading.reading,
         reading.photographs,

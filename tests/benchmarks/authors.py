@@ -1,4 +1,4 @@
-"""CNC's step against that of its authors' code, on the same batches, one thread.
+"""CNC's step against that of its authors' code, on the same batches: on one thread, and on a GPU where there is one.
 
 The code is theirs, and not kept here: ``DESPUR_CNC_AUTHORS`` names a checkout of HazyResearch/correct-n-contrast;
 without it, the row says so. Their loss and their outputs are called as ``train_epoch`` of their
@@ -16,7 +16,7 @@ from benchmarks.cnc import build_cnc
 from benchmarks.common import Row, compare
 
 FOLDER = "DESPUR_CNC_AUTHORS"
-NAME, GOAL = "cnc: its authors' step against ours", ">= 6"
+GOALS = {"cpu": ">= 6", "cuda": ">= 4"}
 
 
 def import_authors(folder: str) -> Any:
@@ -37,9 +37,9 @@ def build_authors_step(theirs: Any, task: Any, settings: Any) -> Callable[[Any, 
     m, n, weight = settings["num_positives"], settings["num_negatives"], settings["lambda"]
     args = SimpleNamespace(
         temperature=settings["temperature"], num_positive=m, num_negative=n, arch="cnn", hard_negative_factor=0,
-        single_pos=False, device=torch.device("cpu"), replicate=0,
+        single_pos=False, device=task.device, replicate=0,
     )  # fmt: skip
-    encoder = theirs.ContrastiveNet("cnn", 128, projection_head=False, num_classes=task.num_classes).eval()
+    encoder = theirs.ContrastiveNet("cnn", 128, projection_head=False, num_classes=task.num_classes).eval().to(task.device)
     classifier, contrast = encoder.classifier, theirs.SupervisedContrastiveLoss(args)
     rates = {"lr": settings["learning_rate"], "momentum": settings["momentum"]}
     optimizers = [torch.optim.SGD(each.parameters(), **rates) for each in (encoder.backbone, classifier)]
@@ -60,25 +60,47 @@ def build_authors_step(theirs: Any, task: Any, settings: Any) -> Callable[[Any, 
     return step
 
 
-def authors() -> list[Row]:
-    """At the published shape: M = N = 32, 32 contrastive batches a step, LeNet, 48,000 training images."""
+def compare_steps(folder: str, device: Any) -> Row:
+    """At the published shape: M = N = 32, 32 contrastive batches a step, LeNet, 48,000 training images. Core seconds
+    on a CPU; seconds on a GPU."""
     import numpy as np
+    from benchmarks.anchors import time_turns
+    from benchmarks.gpu import wait
 
+    from despur.compute.machine import Machine
     from despur.compute.randomness import derive_generator
 
-    if not (folder := os.environ.get(FOLDER)):
-        return [(NAME, float("nan"), "times", GOAL, f"{FOLDER} names no checkout of their code")]
-    method, _ = build_cnc()  # memory as in a run: theirs profits, too
+    method, _ = build_cnc(device)  # memory as in a run: theirs profits, too
     task = method.task
     step = build_authors_step(import_authors(folder), task, method.settings)
     batch = method.batches(np.random.default_rng(0))[0]
     drawn = method.sampler.draw(derive_generator("bench"), batch).rows
     images = [task.batcher.batch(each, np.random.default_rng(0)).contiguous() for each in drawn]
     labels = [task.labels[each] for each in drawn]
-    ratio, slow, fast = compare(lambda: step(images, labels), lambda: method.step(batch, derive_generator("bench")))
+    works = (lambda: step(images, labels)), (lambda: method.step(batch, derive_generator("bench")))
+    if device.type == "cpu":
+        ratio, slow, fast = compare(*works)
+    else:
+        slow, fast = time_turns(*works, lambda: wait(Machine(device)))
+        ratio = slow / fast
     passed = drawn.size + 2 * len(drawn) * (1 + drawn.shape[1] // 2)  # each part by itself, then the batch
     note = (
-        f"{drawn.size:,} presentations a step: theirs {slow:.2f} core s for {passed:,} images that pass the "
-        f"encoder, ours {fast:.2f} for {len(np.unique(drawn)):,}"
+        f"{drawn.size:,} presentations a step: theirs {1000 * slow:,.0f} ms for {passed:,} images that pass the "
+        f"encoder, ours {1000 * fast:,.0f} for {len(np.unique(drawn)):,}"
     )
-    return [(NAME, ratio, "times", GOAL, note)]
+    return name_row(device.type), ratio, "times", GOALS[device.type], note
+
+
+def name_row(kind: str) -> str:
+    return f"cnc on {kind}: its authors' step against ours"
+
+
+def authors() -> list[Row]:
+    """On the CPU, and on the first GPU."""
+    import torch
+
+    if folder := os.environ.get(FOLDER):
+        kinds = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
+        return [compare_steps(folder, torch.device(kind)) for kind in kinds]
+    note = f"{FOLDER} names no checkout of their code"
+    return [(name_row(kind), float("nan"), "times", goal, note) for kind, goal in GOALS.items()]

@@ -9,8 +9,9 @@ from typing import Any
 from benchmarks.common import Row, compare, random_dataset, timed
 
 
-def build_cnc() -> tuple[Any, Any]:
-    """The method and its data, on random images; one thread, memory as in a run."""
+def build_cnc(device: Any = None) -> tuple[Any, Any]:
+    """The method and its data, on random images; on a CPU unless another ``device`` is given; one thread, memory as in
+    a run."""
     import numpy as np
     import torch
 
@@ -23,10 +24,10 @@ def build_cnc() -> tuple[Any, Any]:
 
     torch.set_num_threads(1)
     keep_freed_memory()
-    dataset, cpu = random_dataset(np.random.default_rng(0), Dataset), torch.device("cpu")
+    dataset, device = random_dataset(np.random.default_rng(0), Dataset), device or torch.device("cpu")
     rows = dataset.rows("train")
     attribute = dataset.table["a"].to_numpy()[rows]
-    task = Task(present(dataset, rows, "image", cpu), dataset.y[rows], 5, cpu, attribute)
+    task = Task(present(dataset, rows, "image", device), dataset.y[rows], 5, device, attribute)
     return CNC(task, resolve("methods", "cnc").points[0]), dataset
 
 

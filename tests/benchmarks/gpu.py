@@ -212,15 +212,15 @@ def peak(device: torch.device, precision: str) -> float:
     return next((both[precision == "tf32"] for card, both in PEAKS.items() if card in name), math.nan)
 
 
-def declared() -> dict[str, tuple[str, str]]:
-    """Unit and goal of each row."""
+def declare_rows(ways: Ways) -> dict[str, tuple[str, str]]:
+    """Unit and goal of each row that is measured in these ways."""
     rows = {}
-    for way in (f"{precision}, {mode}" for precision, mode in EVERY):
+    for way in (f"{precision}, {mode}" for precision, mode in ways):
         rows |= {f"cnc, a seed, {way}": ("s", "< 30"), f"cnc, peak memory, {way}": ("MB", "")}
         rows |= {f"{name}, {way}": ("images/s", "") for name in ("simclr", "domain_weighted_pairs")}
         rows |= {f"simclr resnet18, {way}": ("views/s", ">= 25000"), f"simclr resnet18, peak memory, {way}": ("MB", "")}
         rows[f"simclr resnet18, share of peak, {way}"] = ("", "")
-    for way in (f"{precision}, {mode}" for precision, mode in PLAIN):
+    for way in (f"{precision}, {mode}" for precision, mode in PLAIN if (precision, mode) in ways):
         rows |= {f"{name}, a step, {way}": ("ms", "") for name in COLUMN} | {
             f"{name}, {way}": ("images/s", "") for name in DIGITS
         }
@@ -229,14 +229,25 @@ def declared() -> dict[str, tuple[str, str]]:
     return rows
 
 
-def gpu() -> list[Row]:
-    """All of it, on the first GPU."""
+def measure_steps(ways: Ways) -> list[Row]:
+    """All of it in these ways, on the first GPU."""
     found = Found()
     if torch.cuda.is_available():
         for measure in MEASURES:
-            found |= measure(torch.device("cuda"), FULL)
+            asked = tuple(way for way in ways if measure is not column or way in PLAIN)
+            found |= measure(torch.device("cuda"), FULL, asked)
     nothing = math.nan, "no GPU here"
     return [
         (f"gpu: {name}", found.get(name, nothing)[0], *row, found.get(name, nothing)[1])
-        for name, row in declared().items()
+        for name, row in declare_rows(ways).items()
     ]
+
+
+def gpu() -> list[Row]:
+    """Steps as they are taken unless one asks for more."""
+    return measure_steps(tuple(way for way in EVERY if way[1] == "off"))
+
+
+def gpu_compiled() -> list[Row]:
+    """Compiled steps; compiling takes minutes."""
+    return measure_steps(tuple(way for way in EVERY if way[1] != "off"))

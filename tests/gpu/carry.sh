@@ -6,23 +6,24 @@ cd "$(dirname "$0")/../.."
 rm -rf .gpu && mkdir -p .gpu/wheels
 wanted=()
 for name in $(cat tests/gpu/wheels.txt); do
-    wanted+=("$(grep -oE "^$name==[^ ;]+" envs/requirements.lock)")
+    wanted+=("$(grep -ohE -m 1 "^$name==[^ ;]+" envs/requirements.lock envs/oracles.lock | head -n 1)")
 done
 platforms=$(printf -- '--platform manylinux_2_%s_x86_64 ' 39 34 31 28 27 24 17 12 5)
 python3 -m pip download -q --no-deps --only-binary=:all: --python-version "${PYTHON:-3.12}" --implementation cp \
     $platforms --platform manylinux2014_x86_64 --platform manylinux1_x86_64 -d .gpu/wheels "${wanted[@]}"
-python3 - .gpu/wheels/pulp-*.whl <<'END'
-"""Snakemake imports pulp but schedules greedily here: without its solvers the wheel has a twentieth of the size."""
+python3 - .gpu/wheels <<'END'
+"""What is not needed stays here: pulp's solvers, as Snakemake schedules greedily, and the tests of pandas."""
 import sys
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
-wheel = Path(sys.argv[1])
-with ZipFile(wheel) as source:
-    kept = {name: source.read(name) for name in source.namelist() if "/solverdir/" not in name}
-with ZipFile(wheel, "w", ZIP_DEFLATED) as target:
-    for name, content in kept.items():
-        target.writestr(name, content)
+for pattern, left in {"pulp-*": "/solverdir/", "pandas-*": "pandas/tests/"}.items():
+    (wheel,) = Path(sys.argv[1]).glob(f"{pattern}.whl")
+    with ZipFile(wheel) as source:
+        kept = {name: source.read(name) for name in source.namelist() if left not in name}
+    with ZipFile(wheel, "w", ZIP_DEFLATED, compresslevel=9) as target:
+        for name, content in kept.items():
+            target.writestr(name, content)
 END
 git clone -q --bare --depth 1 "file://$PWD" .gpu/commit
 [ -z "${MNIST:-}" ] || cp -r "$MNIST" .gpu/mnist
