@@ -9,7 +9,14 @@ if ls .gpu/wheels/*.whl > /dev/null 2>&1; then
 fi
 [ ! -d .gpu ] || export DESPUR_DATA_ROOT=$PWD/.gpu
 [ ! -d .gpu/authors ] || export DESPUR_CNC_AUTHORS=$PWD/.gpu/authors
-git_folder=.git && [ -e .git ] || git_folder=.gpu/commit
+restore_commit() { # where only files have travelled: a repository with the commit that they are of, for records name it
+    export GIT_DIR=$1 GIT_WORK_TREE=$PWD
+    git init -q && git add -A && git read-tree --empty && git update-index --index-info < .gpu/index
+    git write-tree > /dev/null # fails if a file is not as in the commit
+    git hash-object -t commit -w .gpu/commit | tee "$1/shallow" | xargs git update-ref HEAD
+    unset GIT_DIR GIT_WORK_TREE
+}
+git_folder=.git && [ -e .git ] || { git_folder=$tools/repository && restore_commit "$git_folder"; }
 git clone -q "$git_folder" "$tools/checkout" && cd "$tools/checkout" # whatever results the checkout has, they stay
 command -v python > /dev/null || { ln -s "$(command -v python3)" "$tools/python" && export PATH="$tools:$PATH"; }
 export PYTHONPATH="$PWD/workflow:$tools/site${PYTHONPATH:+:$PYTHONPATH}" PYTHONUNBUFFERED=1 DEVICE
