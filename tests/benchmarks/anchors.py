@@ -100,7 +100,8 @@ def compare_lightly(device: Any, batch_size: int, count: int, steps: int) -> tup
         Views(), batch_size, shuffle=True, drop_last=True, num_workers=workers or 0, persistent_workers=bool(workers)
     )
     views = read_forever(loader)
-    network = torch.nn.Sequential(ResNet18(), SimCLRProjectionHead(512, 512, 128)).to(device)
+    encoder = ResNet18(pool=trainer.method.spec.components["encoder"].settings["pool"])
+    network = torch.nn.Sequential(encoder, SimCLRProjectionHead(512, 512, 128)).to(device)
     network = network.to(memory_format=torch.channels_last)
     optimizer, loss = torch.optim.Adam(network.parameters()), NTXentLoss(temperature=0.5)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from benchmarks.anchors import compare_lightly
 from helpers import build, task
 from torch import nn
 from torch.nn.functional import normalize
@@ -129,3 +130,8 @@ def test_cosine_after_a_warmup():
         for step in range(total)
     ]
     np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_our_step_is_timed_against_lightlys():
+    rate, ratio = compare_lightly(torch.device("cpu"), batch_size=4, count=8, steps=1)
+    assert rate > 0 and ratio > 0
