@@ -147,10 +147,10 @@ def anchors() -> list[Row]:
     torch.set_num_threads(1)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     large = device.type == "cuda"
-    rate, share = compare_resnet50(device, *((128, 224, 20) if large else (4, 64, 1)))
+    rate, share = compare_resnet50(device, *((128, 224, 10) if large else (4, 64, 1)))
     rows = [(f"resnet50 on {device}: of plain PyTorch's speed", share, "times", ">= 0.9", f"{rate:,.0f} images/s")]
     if importlib.util.find_spec("lightly"):
-        rate, share = compare_lightly(device, *((512, 51_200, 20) if large else (32, 256, 1)))
+        rate, share = compare_lightly(device, *((512, 51_200, 10) if large else (32, 256, 1)))
         note = f"{rate:,.0f} views/s"
     else:
         share, note = float("nan"), "lightly is not installed: make test-oracles installs it"
