@@ -30,6 +30,11 @@ elif os.environ["DEVICE"] != "cpu":
 END
 if [ "$DEVICE" = cpu ]; then profile=profiles/default; else profile=profiles/gpu; fi
 SLOTS=${SLOTS:-4} # training jobs on one GPU: the networks are small
+if [ -n "${MPS:-}" ]; then # kernels of several jobs run at once; the GPU's own settings stay
+    export CUDA_MPS_PIPE_DIRECTORY=$tools/mps CUDA_MPS_LOG_DIRECTORY=$tools/mps
+    mkdir -p "$tools/mps" && nvidia-cuda-mps-control -d
+    trap 'echo quit | nvidia-cuda-mps-control || true; rm -rf "$tools"' EXIT
+fi
 
 run_snakemake() { # targets first, then options; at most LIMIT seconds, after which jobs are stopped and may go on later
     timeout --signal=INT --kill-after=30 "$LIMIT" python -m snakemake --workflow-profile "$profile" --keep-going \
