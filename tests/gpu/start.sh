@@ -4,7 +4,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 : "${OUT:=build/gpu}" "${DEVICE:=cuda}" "${LIMIT:=500}"
 mkdir -p "$OUT" && OUT=$(realpath "$OUT")
 tools=$(mktemp -d) && trap 'rm -rf "$tools"' EXIT
-if ls .gpu/wheels/*.whl > /dev/null 2>&1; then
+if ls .gpu/wheels/*.whl > /dev/null 2>&1 && ! python3 -c "import snakemake" 2> /dev/null; then
     python3 -m pip install -q --no-index --no-deps --no-compile --no-cache-dir --target "$tools/site" .gpu/wheels/*.whl
 fi
 [ ! -d .gpu ] || export DESPUR_DATA_ROOT=$PWD/.gpu

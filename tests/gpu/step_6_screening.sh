@@ -1,41 +1,54 @@
 #!/usr/bin/env bash
 # The screening of domain_temperature (config/mnist_screening.yaml), each weight as a job of its own; then, of each method,
-# its default and the point that is best on validation data, in full, three seeds.
+# the point that is best on validation data, in full, three seeds.
 . "$(dirname "$0")/start.sh"
 : "${DATA:=cmnist_3v5+draw=seed}" "${SHORT:=+epochs=50}" "${FULL:=}" "${SEEDS:=0 1 2}"
 : "${TEMPERATURES:=0.05~0.075~0.1~0.125~0.15~0.175~0.2~0.25~0.5~1}" "${WEIGHTS:=0.01 0.1 1 5}"
-end=$((SECONDS + LIMIT))
-screened=()
-for method in simclr same_domain_negatives simclr+augment.color_jitter=2.5; do
-    screened+=("results/runs/$DATA/$method$SHORT+temperature=$TEMPERATURES/s0/metrics.csv")
-done
-for weight in $WEIGHTS; do
-    for method in cl_dann cl_mmd; do
-        screened+=("results/runs/$DATA/$method$SHORT+temperature=$TEMPERATURES+weight=$weight/s0/metrics.csv")
-    done
-done
-run_snakemake "${screened[@]}" 2>&1 | grep -v " start " | tail -n 30
-cat > "$tools/best.py" <<'END'
-"""The best point of each method on validation data, and its default, as targets of all seeds."""
+export DATA SHORT FULL SEEDS TEMPERATURES WEIGHTS
+cat > "$tools/targets.py" <<'END'
+"""The runs of the screening; with these as arguments, of each method the best point on validation data, as runs of all
+seeds."""
 import os
 import re
 import sys
 
 import pandas as pd
 
-table = pd.concat(map(pd.read_csv, sys.argv[1:]))
-table = table[(table["selection"] == "best") & (table["split"] == "val") & (table["metric"] == "probe_accuracy")]
-table = table[table["group"] == table["group"].iloc[0]]
-for family, rows in table.groupby(table["method"].str.replace(r"\+(epochs|temperature|weight)=[^+]+", "", regex=True)):
-    best = rows.loc[rows["value"].idxmax(), "method"]
-    print(best, rows["value"].max(), file=sys.stderr)
-    default = family + ("+weight=0.1" if family == "cl_dann" else "")
-    for method in {re.sub(r"\+epochs=[^+]+", "", best) + os.environ["FULL"], default + os.environ["FULL"]}:
-        for seed in os.environ["SEEDS"].split():
-            print(f"results/runs/{os.environ['DATA']}/{method}/s{seed}/metrics.csv")
+from despur.specs.resolution import resolve
+
+METHODS = "simclr", "same_domain_negatives", "simclr+augment.color_jitter=2.5", "cl_mmd", "cl_dann"
+data, short, full, seeds, temperatures, weights = map(os.environ.get, "DATA SHORT FULL SEEDS TEMPERATURES WEIGHTS".split())
+
+
+def path(method: str, seed: str) -> str:
+    return f"results/runs/{data}/{resolve('methods', method, data).name}/s{seed}/metrics.csv"
+
+
+def screened() -> list[str]:
+    return [
+        path(f"{method}{short}+temperature={temperatures}{weight}", "0")
+        for method in METHODS
+        for weight in ([f"+weight={weight}" for weight in weights.split()] if method in METHODS[3:] else [""])
+    ]
+
+
+def finalists(files: list[str]) -> list[str]:
+    table = pd.concat(map(pd.read_csv, files), ignore_index=True)
+    table = table[(table["selection"] == "best") & (table["split"] == "val") & (table["metric"] == "probe_accuracy")]
+    table = table[table["group"] == table["group"].iloc[0]]
+    plain = table["method"].str.replace(r"\+(epochs|temperature|weight)=[^+]+", "", regex=True)
+    best = table.loc[table["value"].groupby(plain.to_numpy()).idxmax()]
+    print(best[["method", "value"]].to_string(index=False), file=sys.stderr)
+    points = {re.sub(r"\+epochs=[^+]+", "", method) for method in best["method"]}
+    return [path(point + full, seed) for seed in seeds.split() for point in sorted(points)]
+
+
+print(*(finalists(sys.argv[1:]) if sys.argv[1:] else screened()), sep="\n")
 END
-export DATA FULL SEEDS
-python "$tools/best.py" $(ls "${screened[@]}" 2> /dev/null) > "$OUT/finalists.txt"
+end=$((SECONDS + LIMIT))
+python "$tools/targets.py" > "$OUT/screened.txt"
+run_snakemake $(cat "$OUT/screened.txt") 2>&1 | grep -v " start " | tail -n 30
+python "$tools/targets.py" $(ls $(cat "$OUT/screened.txt") 2> /dev/null) > "$OUT/finalists.txt"
 LIMIT=$((end - SECONDS))
 run_snakemake $(cat "$OUT/finalists.txt") 2>&1 | grep -v " start " | tail -n 40
 pack_records
