@@ -39,7 +39,8 @@ def build_authors_step(theirs: Any, task: Any, settings: Any) -> Callable[[Any, 
         temperature=settings["temperature"], num_positive=m, num_negative=n, arch="cnn", hard_negative_factor=0,
         single_pos=False, device=task.device, replicate=0,
     )  # fmt: skip
-    encoder = theirs.ContrastiveNet("cnn", 128, projection_head=False, num_classes=task.num_classes).eval().to(task.device)
+    encoder = theirs.ContrastiveNet("cnn", 128, projection_head=False, num_classes=task.num_classes)
+    encoder = encoder.eval().to(task.device)
     classifier, contrast = encoder.classifier, theirs.SupervisedContrastiveLoss(args)
     rates = {"lr": settings["learning_rate"], "momentum": settings["momentum"]}
     optimizers = [torch.optim.SGD(each.parameters(), **rates) for each in (encoder.backbone, classifier)]
