@@ -14,6 +14,7 @@ import sys
 
 import pandas as pd
 
+from despur.specs.names import parse
 from despur.specs.resolution import resolve
 
 METHODS = "simclr", "same_domain_negatives", "simclr+augment.color_jitter=2.5", "cl_mmd", "cl_dann"
@@ -21,7 +22,7 @@ data, short, full, seeds, temperatures, weights = map(os.environ.get, "DATA SHOR
 
 
 def path(method: str, seed: str) -> str:
-    return f"results/runs/{data}/{resolve('methods', method, data).name}/s{seed}/metrics.csv"
+    return f"results/runs/{data}/{resolve('methods', method, parse(data)[0]).name}/s{seed}/metrics.csv"
 
 
 def screened() -> list[str]:
