@@ -159,3 +159,10 @@ def test_subclasses_are_cut_by_the_losses_of_stage_1(monkeypatch):
     asked = Evidence(y, 2, np.random.default_rng(0), 0, z=points, logits=wrong)
     assert adjusted_rand_score(clusters + few, george.infer(asked, settings)) == 1
     assert adjusted_rand_score(clusters, george.infer(asked, {**settings, "overcluster": 0})) == 1
+
+
+def test_a_class_whose_projection_is_a_thread_has_clusters(monkeypatch):
+    thread = np.random.default_rng(0).uniform(-30, 30, 60)  # in single precision, its covariance is not positive
+    monkeypatch.setattr(george, "project", lambda *_, **__: np.stack([thread, thread], 1).astype(np.float32))
+    subclass = george.infer(evidence(np.zeros(60, int), thread[:, None]), QUICK)
+    assert len(np.unique(subclass)) > 1

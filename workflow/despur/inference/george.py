@@ -118,7 +118,7 @@ def infer(evidence: Evidence, settings: Settings) -> Array:
         if len(rows) > settings["neighbors"]:
             z = evidence.z[rows].astype(np.float32)
             shape = {key: settings[key] for key in ("components", "neighbors", "min_dist")}
-            points = project(normalize(z) if settings["unit_length"] else z, evidence.seed, **shape)
+            points = project(normalize(z) if settings["unit_length"] else z, evidence.seed, **shape).astype(np.float64)
             clusters = cluster(points, settings, evidence.seed, evidence.rng)
             if settings["overcluster"]:
                 clusters = overcluster(points, clusters, losses[rows], settings, evidence.seed, evidence.rng)

@@ -105,13 +105,18 @@ def measure_cost(choice: Choice, hours: Mapping[str, float]) -> dict[str, Any]:
     """What was spent on a choice, and what a run of it would take. ``hours``: of each run that is known, by key.
     ``hours_a_run``: mean over the runs that it would change, at the paper's length of training."""
     tried = list_tried(choice, hours)
-    same = [spent for key, spent in hours.items() if change_key(key, choice) != key and "epochs=" not in key]
+    same = [spent for key, spent in hours.items() if change_key(key, choice) != key and not is_trial(key)]
     return {
         "tried": " ".join(tried),
         "seeds": len({key.rpartition("/s")[2] for key in tried}),
         "hours": round(sum(hours[key] for key in tried), 2),
         "hours_a_run": round(float(np.mean(same)), 2) if same else None,
     }
+
+
+def is_trial(name: str) -> bool:
+    """Whether a method, or a run, is named with its own number of epochs."""
+    return "epochs=" in name
 
 
 def judge_choice(before: pd.DataFrame, chosen: pd.DataFrame) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from despur.evidence.ledger import files
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import JudgedRecord, judge_records
+from despur.evidence.numbers.choices import is_trial
 from despur.orchestration.experiments import find_papers, load_experiments
 from despur.reporting.pages.summary import format_row
 from despur.specs.names import parse
@@ -40,14 +41,11 @@ def insert_report(text: str, report: str) -> str:
 
 def report_paper(paper: str, records: list[JudgedRecord]) -> str:
     """A line for each method and data set of a paper: seeds, and accuracies on its test splits, means over seeds (and
-    deviations). Below them the hours that were spent."""
-    groups: dict[tuple[str, str], dict[int, JudgedRecord]] = {}
+    deviations). Below them how many trials there are, and the hours that were spent."""
     own_records = select_records(paper, records)
-    for judged in own_records:
-        data, method, seed = judged.key.split("/")
-        data = re.sub(rf"\+draw={seed[1:]}(?=\+|$)", "", data)  # a draw of its own, as draw=seed says
-        groups.setdefault((data, method), {})[judged.record.content["seed"]] = judged
-    if not groups:
+    recorded = group_seeds(own_records)
+    groups = {name: by_seed for name, by_seed in recorded.items() if not is_trial(name[1])}
+    if not recorded:
         return "Nothing yet.\n"
     counted = {name: [by_seed[seed] for seed in range(count_seeds(by_seed))] for name, by_seed in groups.items()}
     accuracies = {name: measure_accuracies(seed_records) for name, seed_records in counted.items()}
@@ -57,11 +55,32 @@ def report_paper(paper: str, records: list[JudgedRecord]) -> str:
         cells = [accuracies[name].get(column, "–") for column in columns]
         lines.append([*(f"`{part}`" for part in name), describe_seeds(groups[name]), *cells])
     said = (
-        "Percent: means and, in brackets, deviations over seeds; of probes, with the smallest share of labels. "
+        f"{describe_trials(recorded)}Percent: means and, in brackets, deviations over seeds; of probes, with the smallest share of labels. "
         f"{describe_hours(own_records)} "
         "What is open, and its hours: `despur plan --open --configfile config/published.yaml --device cpu`."
     )
     return "\n".join([*map(format_row, lines), "", said]) + "\n"
+
+
+def group_seeds(records: list[JudgedRecord]) -> dict[tuple[str, str], dict[int, JudgedRecord]]:
+    """The records by data set and method, and by seed."""
+    groups: dict[tuple[str, str], dict[int, JudgedRecord]] = {}
+    for judged in records:
+        data, method, seed = judged.key.split("/")
+        data = re.sub(rf"\+draw={seed[1:]}(?=\+|$)", "", data)  # a draw of its own, as draw=seed says
+        groups.setdefault((data, method), {})[judged.record.content["seed"]] = judged
+    return groups
+
+
+def describe_trials(names: Collection[tuple[str, str]]) -> str:
+    """How many points were tried of each method with so many epochs, on each data set."""
+    trials = Counter[str]()
+    for data, method in names:
+        if is_trial(method):
+            base, settings = parse(method)
+            trials[f"`{base}+epochs={settings['epochs'][0]}` on `{data}`"] += 1
+    counted = ", ".join(f"{name}: {count}" for name, count in sorted(trials.items()))
+    return f"Trials at fewer epochs than the paper's are recorded, too (points): {counted}. " if counted else ""
 
 
 def select_records(paper: str, records: list[JudgedRecord]) -> list[JudgedRecord]:
