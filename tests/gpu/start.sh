@@ -16,7 +16,7 @@ restore_commit() { # where only files have travelled: a repository with the comm
     git hash-object -t commit -w .gpu/commit | tee "$1/shallow" | xargs git update-ref HEAD
     unset GIT_DIR GIT_WORK_TREE
 }
-git_folder=.git && [ -e .git ] || { git_folder=$tools/repository && restore_commit "$git_folder"; }
+git_folder=.git && [ ! -e .gpu/commit ] || { git_folder=$tools/repository && restore_commit "$git_folder"; }
 git clone -q "$git_folder" "$tools/checkout" && cd "$tools/checkout" # whatever results the checkout has, they stay
 command -v python > /dev/null || { ln -s "$(command -v python3)" "$tools/python" && export PATH="$tools:$PATH"; }
 export PYTHONPATH="$PWD/workflow:$tools/site${PYTHONPATH:+:$PYTHONPATH}" PYTHONUNBUFFERED=1 DEVICE
