@@ -75,7 +75,11 @@ test: lint ## lint, and the tests that take seconds each
 	$(RUN) pytest -n 2 --dist worksteal $(REPORT)
 
 test-long: $(VENV)/ready ## the slow tests: error rates of verdicts, kills, compilation, documented commands, variants of methods
-	$(RUN) pytest -m long $(REPORT)
+	$(RUN) pytest -m "long and not storm" -n 2 --dist worksteal $(REPORT)
+	$(MAKE) test-storms
+
+test-storms: $(VENV)/ready ## a short form of the slow storms, one test at a time: they count what runs while they stop it
+	$(RUN) pytest -m "long and storm" $(REPORT)
 
 test-oracles: $(VENV)/oracles/ready ## the tests that compare with other libraries, which are installed beside the environment
 	$(RUN) PYTHONPATH=$(VENV)/oracles pytest -rs tests/oracles $(REPORT)
@@ -123,4 +127,4 @@ benchmark: $(VENV)/ready ## each method of config/benchmark.yaml: equally many t
 	$(RUN) nice despur search --configfile config/benchmark.yaml
 	$(MAKE) reference CONFIG=config/benchmark_tuned.yaml
 
-.PHONY: benchmark help reproduce verdicts smoke environment lock test test-long test-oracles test-wheel test-extras wheel storm test-slurm rehearsal bench reference docs tutorial lint lint-workflows
+.PHONY: benchmark help reproduce verdicts smoke environment lock test test-long test-storms test-oracles test-wheel test-extras wheel storm test-slurm rehearsal bench reference docs tutorial lint lint-workflows
