@@ -2,12 +2,13 @@
 guesses."""
 
 import json
+from functools import partial
 
 import pytest
 import yaml
 from project import SOURCE
 
-from despur.orchestration import resources
+from despur.orchestration import resources, speeds
 from despur.orchestration.jobs import find_result
 from despur.specs.declarations import list_components
 from despur.specs.paths import locate_result
@@ -23,8 +24,9 @@ def asked(path, attempt=1):
 @pytest.fixture
 def reference(tmp_path, monkeypatch):
     """A folder for records, empty."""
-    read = resources.load_measured_speeds.__wrapped__
-    monkeypatch.setattr(resources, "load_measured_speeds", lambda: read(tmp_path))
+    for name in ("load_measured_speeds", "load_recorded_speeds"):
+        read = getattr(speeds, name).__wrapped__
+        monkeypatch.setattr(speeds, name, partial(read, tmp_path))
     resources.estimate_seconds.cache_clear()
     yield tmp_path
     resources.estimate_seconds.cache_clear()
@@ -158,14 +160,26 @@ def test_a_measured_speed_comes_before_the_guess_on_its_device_only(reference):
 def test_the_speed_of_a_shared_run_is_that_of_each_of_its_gpus(reference):
     path = "results/stage1/imagenet/simclr/s0"
     record(reference, path, "NVIDIA H200", 8000, 10.0, processes=8)
-    assert list(resources.load_measured_speeds().values()) == [100.0]
+    assert list(speeds.load_measured_speeds().values()) == [100.0]
     result = locate_result(path)
     assert resources.estimate_elapsed_seconds(result) == resources.estimate_seconds(result)[0] / 8
 
 
 def test_records_of_runs_that_are_called_otherwise_today_are_left_out(reference):
     record(reference, "results/runs/cmnist/erm+depth=3/s0", "cpu", 1000, 10.0)
-    assert resources.load_measured_speeds() == {}
+    assert speeds.load_measured_speeds() == {}
+
+
+def test_the_fastest_record_of_a_data_set_comes_before_runs_of_another(reference):
+    result = locate_result("results/runs/cmnist/erm/s0")
+    record(reference, "results/runs/colored_digits/erm/s0", "cpu", 1000, 10.0)
+    (reference / "cmnist/erm").mkdir(parents=True)
+    for seed, seconds in enumerate((10.0, 2.0, 5.0)):
+        run = {"seconds": seconds, "training_images": 1000}
+        content = {"dataset": "cmnist", "method": "erm", "machine": {"device": "cpu"}, "run": run}
+        (reference / f"cmnist/erm/s{seed}-ab.json").write_text(json.dumps(content))
+    resources.estimate_seconds.cache_clear()
+    assert resources.estimate_seconds(result, "cpu") == (pytest.approx(48_000 * 100 / 500 + 15 + 70 * 0.05), True)
 
 
 def test_a_run_writes_weights_and_representations_of_every_sample_twice():

@@ -1,8 +1,8 @@
 """``despur plan``: what a configuration or result paths cost before anything runs: jobs, hours, disk, memory, the
 longest chain.
 
-Seconds are those of :mod:`despur.orchestration.resources`: measured speeds where results/reference has them, else
-stated guesses. ``--open``: the runs that were measured nowhere yet, and what they would settle."""
+Seconds are those of :mod:`despur.orchestration.resources`: measured speeds where there are any, else stated guesses.
+``--open``: the runs that were measured nowhere yet, and what they would settle."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -147,8 +147,8 @@ def list_costs(jobs: Mapping[str, set[ResultPath]], counts: Mapping[str, int], d
     training = [result for result in every if resources.estimate_resources(result)["gpu"]]
     measured = sum(resources.estimate_seconds(result, device)[1] for result in training)
     yield (
-        f"\nSpeeds are measured (results/reference) for {measured} of {len(training)} training jobs, else guessed "
-        "(workflow/resources.yaml)."
+        f"\nSpeeds are measured (results/ledger, results/reference) for {measured} of {len(training)} training jobs, "
+        "else guessed (workflow/resources.yaml)."
     )
     yield from explain_retries(
         max((resources.estimate_elapsed_seconds(result, device) for result in every), default=0.0) / 60

@@ -52,6 +52,7 @@ from despur.specs.yaml_files import load_file
 
 PAPERS = Path(__file__).parents[1] / "papers"
 REFERENCE = Path("results/reference")  # what full runs measured: kept in the project
+LEDGER = Path("results/ledger")  # one record for each run
 RESULTS = Path("results")
 
 

@@ -1,9 +1,8 @@
 """What a job needs: seconds, memory, disk, GPUs. Facts and guesses are in workflow/resources.yaml, measured speeds
-in results/reference.
+in results/ledger and results/reference.
 
 No result depends on them: a job that runs out of memory or minutes is tried again with more, from its checkpoint."""
 
-import json
 import math
 from collections.abc import Mapping
 from functools import cache
@@ -11,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from despur.metrics import RESAMPLES
-from despur.orchestration.experiments import REFERENCE
+from despur.orchestration.speeds import find_encoder, find_network, find_speed
 from despur.specs.hyperparameters import RULES
 from despur.specs.names import parse
-from despur.specs.paths import ResultPath, locate_result
-from despur.specs.settings import SettingError
+from despur.specs.paths import ResultPath
 from despur.specs.spec import Spec
 from despur.specs.stages import STAGES
 from despur.specs.yaml_files import load_file
@@ -32,21 +30,6 @@ def load_estimates() -> dict[str, Any]:
 def find_estimate(kind: str, name: str) -> Mapping[str, float]:
     """What the table says of a data set or an encoder; of one that it does not name, the row ``*``."""
     return load_estimates()[kind].get(name, load_estimates()[kind]["*"])
-
-
-def find_encoder(spec: Spec) -> str:
-    """The encoder whose representations a method writes: its own, else that of its stage-1 model, else ``mlp``."""
-    while "encoder" not in spec.components:
-        if "stage1" not in spec.components:
-            return "mlp"
-        spec = spec.components["stage1"]
-    return spec.components["encoder"].base_name
-
-
-def find_network(spec: Spec) -> str:
-    """What the steps of a method run: the encoder (fine-tuning goes on with that of stage 1), or a layer on
-    representations."""
-    return find_encoder(spec) if {"encoder", "augment"} & set(spec.components) else "mlp"
 
 
 def uses_gpu(spec: Spec) -> bool:
@@ -80,32 +63,12 @@ def count_views(spec: Spec) -> int:
     return 1
 
 
-@cache
-def load_measured_speeds(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
-    """Measured images per second of one process by device (``cpu``, ``gpu``), encoder and method, from the runs that
-    were kept."""
-    total: dict[tuple[str, str, str], list[float]] = {}
-    for file in sorted(reference.glob("*/*/provenance.json")):
-        for folder, about in json.loads(file.read_text())["runs"].items():
-            try:
-                spec = locate_result(folder).sweep.points[0]
-            except SettingError:  # of a version that called it otherwise
-                continue
-            for run in about.get("runs", {}).values():
-                key = ("cpu" if about["device"] == "cpu" else "gpu", find_network(spec), spec.base_name)
-                sums = total.setdefault(key, [0.0, 0.0])
-                sums[0] += run["training_images"] / about.get("processes", 1)
-                sums[1] += run["seconds"]
-    return {key: images / seconds for key, (images, seconds) in total.items() if seconds}
-
-
 def estimate_training_seconds(spec: Spec, dataset: str, device: str) -> tuple[float, bool]:
     """Seconds of a run's steps, and whether its speed was measured."""
     if not uses_gpu(spec):
         return 0.0, True
     images, steps = count_images_and_steps(spec, dataset)
-    measured = load_measured_speeds().get((device, find_network(spec), spec.base_name))
-    if measured:
+    if measured := find_speed(spec, dataset, device):
         return images / measured, True
     speed = find_estimate("encoders", find_network(spec))[device]
     return max(images / speed, steps * load_estimates()["step"][device]), False

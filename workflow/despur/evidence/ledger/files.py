@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from despur.evidence.ledger.coding import decode
+from despur.orchestration.experiments import LEDGER as LEDGER
 from despur.specs.declarations import list_revised_metrics
 from despur.specs.names import parse
 from despur.specs.paths import Run
@@ -23,7 +24,6 @@ from despur.specs.respecification import respecify
 from despur.storage.store import Array, InputError, atomic
 
 SCHEMA = 1
-LEDGER = Path("results/ledger")
 KEYS = {  # what a record holds, and of which type it is
     "schema": int,
     "dataset": str,

@@ -55,8 +55,8 @@ def report_paper(paper: str, records: list[JudgedRecord]) -> str:
         cells = [accuracies[name].get(column, "–") for column in columns]
         lines.append([*(f"`{part}`" for part in name), describe_seeds(groups[name]), *cells])
     said = (
-        f"{describe_trials(recorded)}Percent: means and, in brackets, deviations over seeds; of probes, with the smallest share of labels. "
-        f"{describe_hours(own_records)} "
+        "Percent: means and, in brackets, deviations over seeds; of probes, with the smallest share of labels. "
+        f"{describe_trials(recorded)}{describe_hours(own_records)} "
         "What is open, and its hours: `despur plan --open --configfile config/published.yaml --device cpu`."
     )
     return "\n".join([*map(format_row, lines), "", said]) + "\n"

@@ -1,0 +1,76 @@
+"""How fast training was where it was measured: by the records of results/ledger, else by the runs that
+results/reference kept."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+from despur.orchestration.experiments import LEDGER, REFERENCE
+from despur.specs.names import parse
+from despur.specs.paths import locate_result
+from despur.specs.settings import SettingError
+from despur.specs.spec import Spec
+
+
+def find_encoder(spec: Spec) -> str:
+    """The encoder whose representations a method writes: its own, else that of its stage-1 model, else ``mlp``."""
+    while "encoder" not in spec.components:
+        if "stage1" not in spec.components:
+            return "mlp"
+        spec = spec.components["stage1"]
+    return spec.components["encoder"].base_name
+
+
+def find_network(spec: Spec) -> str:
+    """What the steps of a method run: the encoder (fine-tuning goes on with that of stage 1), or a layer on
+    representations."""
+    return find_encoder(spec) if {"encoder", "augment"} & set(spec.components) else "mlp"
+
+
+def find_speed(spec: Spec, dataset: str, device: str) -> float | None:
+    """Images per second of a run on ``cpu`` or ``gpu``: of the same method and encoder on the same data set, else on
+    another; None where neither was measured."""
+    measured = device, find_network(spec), spec.base_name
+    return load_recorded_speeds().get((dataset, *measured)) or load_measured_speeds().get(measured)
+
+
+def name_device(device: str) -> str:
+    """``cpu`` or ``gpu``, for the device that a run states."""
+    return "cpu" if device == "cpu" else "gpu"
+
+
+@cache
+def load_recorded_speeds(ledger: Path = LEDGER) -> dict[tuple[str, str, str, str], float]:
+    """Images per second by data set, device, encoder and method: those of the fastest record, as the others shared
+    their machine with more work."""
+    speeds: dict[tuple[str, str, str, str], float] = {}
+    for file in sorted(ledger.glob("*/*/s*.json")):
+        content = json.loads(file.read_text())
+        try:
+            spec = locate_result(f"results/runs/{content['dataset']}/{content['method']}/s0").sweep.points[0]
+        except SettingError:  # of a version that called it otherwise
+            continue
+        run, device = content["run"], name_device(content["machine"]["device"])
+        key = parse(content["dataset"])[0], device, find_network(spec), spec.base_name
+        if run["seconds"] and run.get("training_images"):
+            speeds[key] = max(speeds.get(key, 0.0), run["training_images"] / run["seconds"])
+    return speeds
+
+
+@cache
+def load_measured_speeds(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
+    """Measured images per second of one process by device (``cpu``, ``gpu``), encoder and method, from the runs that
+    were kept."""
+    total: dict[tuple[str, str, str], list[float]] = {}
+    for file in sorted(reference.glob("*/*/provenance.json")):
+        for folder, about in json.loads(file.read_text())["runs"].items():
+            try:
+                spec = locate_result(folder).sweep.points[0]
+            except SettingError:  # of a version that called it otherwise
+                continue
+            for run in about.get("runs", {}).values():
+                key = name_device(about["device"]), find_network(spec), spec.base_name
+                sums = total.setdefault(key, [0.0, 0.0])
+                sums[0] += run["training_images"] / about.get("processes", 1)
+                sums[1] += run["seconds"]
+    return {key: images / seconds for key, (images, seconds) in total.items() if seconds}
