@@ -43,7 +43,7 @@ run_snakemake() { # targets first, then options; at most LIMIT seconds, after wh
 }
 
 pack_records() { # record what is finished; new records and cards in one archive
-    find results/runs -name metrics.csv -printf '%h\n' | xargs -r -n 20 python -m despur record | grep -v ^refused || true
+    find results/runs -name metrics.csv -printf '%h\n' | xargs -r -P "$(nproc --all)" -n 8 python -m despur record | grep -v ^refused || true
     git ls-files --others results/ledger | tar czf "$OUT/records.tgz" -T -
     tar tzf "$OUT/records.tgz" | wc -l | sed 's/$/ files of records/'
 }
