@@ -62,8 +62,8 @@ def build_authors_step(theirs: Any, task: Any, settings: Any) -> Callable[[Any, 
 
 
 def compare_steps(folder: str, device: Any) -> Row:
-    """At the published shape: M = N = 32, 32 contrastive batches a step, LeNet, 48,000 training images. Core seconds
-    on a CPU; seconds on a GPU."""
+    """Time both steps and return their row: at the published shape, M = N = 32, 32 contrastive batches a step, LeNet,
+    48,000 training images; in core time on a CPU, in time on a GPU."""
     import numpy as np
     from benchmarks.anchors import time_turns
     from benchmarks.gpu import wait
@@ -85,9 +85,10 @@ def compare_steps(folder: str, device: Any) -> Row:
         slow, fast = time_turns(*works, lambda: wait(Machine(device)))
         ratio = slow / fast
     passed = drawn.size + 2 * len(drawn) * (1 + drawn.shape[1] // 2)  # each part by itself, then the batch
+    unit = "ms of a core" if device.type == "cpu" else "ms"
     note = (
-        f"{drawn.size:,} presentations a step: theirs {1000 * slow:,.0f} ms for {passed:,} images that pass the "
-        f"encoder, ours {1000 * fast:,.0f} for {len(np.unique(drawn)):,}"
+        f"{drawn.size:,} presentations a step: theirs {1000 * slow:,.0f} {unit} "
+        f"for {passed:,} images that pass the encoder, ours {1000 * fast:,.0f} for {len(np.unique(drawn)):,}"
     )
     return name_row(device.type), ratio, "times", GOALS[device.type], note
 

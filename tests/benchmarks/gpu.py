@@ -230,7 +230,7 @@ def declare_rows(ways: Ways) -> dict[str, tuple[str, str]]:
 
 
 def measure_steps(ways: Ways) -> list[Row]:
-    """All of it in these ways, on the first GPU."""
+    """Every measure in these ways, on the first GPU."""
     found = Found()
     if torch.cuda.is_available():
         for measure in MEASURES:
@@ -244,7 +244,7 @@ def measure_steps(ways: Ways) -> list[Row]:
 
 
 def gpu() -> list[Row]:
-    """Steps as they are taken unless one asks for more."""
+    """Steps that are not compiled, as by default."""
     return measure_steps(tuple(way for way in EVERY if way[1] == "off"))
 
 

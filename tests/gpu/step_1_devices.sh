@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The bundled run twice on the device and once on the CPU: equal digits of the two, and how far the CPU is.
+: "${SLOTS:=16}"
 . "$(dirname "$0")/start.sh"
 export DESPUR_DETERMINISTIC=1
-SLOTS=16
 for name in first second cpu; do
     git clone -q "$tools/checkout" "$tools/$name"
     (

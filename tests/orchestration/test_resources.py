@@ -24,7 +24,7 @@ def asked(path, attempt=1):
 @pytest.fixture
 def reference(tmp_path, monkeypatch):
     """A folder for records, empty."""
-    for name in ("load_measured_speeds", "load_recorded_speeds"):
+    for name in ("load_reference_speeds", "load_ledger_speeds"):
         read = getattr(speeds, name).__wrapped__
         monkeypatch.setattr(speeds, name, partial(read, tmp_path))
     resources.estimate_seconds.cache_clear()
@@ -160,26 +160,33 @@ def test_a_measured_speed_comes_before_the_guess_on_its_device_only(reference):
 def test_the_speed_of_a_shared_run_is_that_of_each_of_its_gpus(reference):
     path = "results/stage1/imagenet/simclr/s0"
     record(reference, path, "NVIDIA H200", 8000, 10.0, processes=8)
-    assert list(speeds.load_measured_speeds().values()) == [100.0]
+    assert list(speeds.load_reference_speeds().values()) == [100.0]
     result = locate_result(path)
     assert resources.estimate_elapsed_seconds(result) == resources.estimate_seconds(result)[0] / 8
 
 
 def test_records_of_runs_that_are_called_otherwise_today_are_left_out(reference):
     record(reference, "results/runs/cmnist/erm+depth=3/s0", "cpu", 1000, 10.0)
-    assert speeds.load_measured_speeds() == {}
+    assert speeds.load_reference_speeds() == {}
 
 
-def test_the_fastest_record_of_a_data_set_comes_before_runs_of_another(reference):
+def test_records_of_a_data_set_and_network_come_before_runs_of_another(reference):
     result = locate_result("results/runs/cmnist/erm/s0")
     record(reference, "results/runs/colored_digits/erm/s0", "cpu", 1000, 10.0)
-    (reference / "cmnist/erm").mkdir(parents=True)
-    for seed, seconds in enumerate((10.0, 2.0, 5.0)):
-        run = {"seconds": seconds, "training_images": 1000}
-        content = {"dataset": "cmnist", "method": "erm", "machine": {"device": "cpu"}, "run": run}
-        (reference / f"cmnist/erm/s{seed}-ab.json").write_text(json.dumps(content))
+    add_speed(reference, "erm", *(10.0, 2.0, 5.0))
+    add_speed(reference, "erm+encoder.width=2", 0.1)
+    (reference / "cmnist/erm/s9-ab.json").write_text("<<<<<<< HEAD")
     resources.estimate_seconds.cache_clear()
-    assert resources.estimate_seconds(result, "cpu") == (pytest.approx(48_000 * 100 / 500 + 15 + 70 * 0.05), True)
+    assert resources.estimate_seconds(result, "cpu") == (pytest.approx(48_000 * 100 / 200 + 15 + 70 * 0.05), True)
+
+
+def add_speed(folder, method, *seconds):
+    """Records of runs of a method on cmnist, which take so many seconds for 1000 images."""
+    (folder / "cmnist" / method).mkdir(parents=True)
+    for seed, each in enumerate(seconds):
+        run = {"seconds": each, "training_images": 1000}
+        content = {"dataset": "cmnist", "method": method, "machine": {"device": "cpu"}, "run": run}
+        (folder / "cmnist" / method / f"s{seed}-ab.json").write_text(json.dumps(content))
 
 
 def test_a_run_writes_weights_and_representations_of_every_sample_twice():

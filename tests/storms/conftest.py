@@ -24,7 +24,7 @@ HEAD = """# Storms
 After this page you know which faults despur was tried with, how often, and what came of it.
 
 A storm changes input at random, stops what runs, or takes away what it needs, and looks at what happens. `make test`
-or `make test-long` runs a short form of each. `make storm` runs all of them and writes this page.
+or `make test-storms` runs a short form of each. `make storm` runs all of them and writes this page.
 
 Elsewhere: jobs of a SLURM that are canceled, are pre-empted or lose their node (`make test-slurm`), and a GPU that
 disappears, pretended (`pytest tests/training/test_runs.py`).

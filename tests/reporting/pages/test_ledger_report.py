@@ -58,6 +58,15 @@ def test_seeds_of_a_method_are_one_line_and_those_after_a_gap_do_not_count(tmp_p
     assert cells["test: average accuracy"] == f"{mean:.1f} ({deviation:.1f})"
 
 
+def test_trials_are_counted_and_runs_of_a_papers_stage_1_are_listed(tmp_path, monkeypatch):
+    monkeypatch.setattr(f"{MODULE}.load_experiments", lambda paper: {"datasets": ["colored_digits"]})
+    for method in ("erm+epochs=2", "erm+epochs=2+learning_rate=0.5", "jtt+stage1.epochs=2"):
+        add(tmp_path, method=method)
+    _, _, line, _, said = report_paper("mine", judge(tmp_path)).splitlines()
+    assert line.startswith("| `colored_digits` | `jtt+stage1.epochs=2` | 0 | ")
+    assert "paper's are recorded, too (points): `erm+epochs=2` on `colored_digits`: 2. " in said
+
+
 def test_a_record_with_a_fault_is_in_no_report(tmp_path, monkeypatch):
     monkeypatch.setattr(f"{MODULE}.load_experiments", lambda paper: {"datasets": ["colored_digits"]})
     rewrite(add(tmp_path), lambda content: content["metrics"]["best"]["test"]["average_accuracy"].update({"": 0.5}))

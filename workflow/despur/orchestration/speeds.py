@@ -4,6 +4,7 @@ results/reference kept."""
 import json
 from functools import cache
 from pathlib import Path
+from statistics import median
 
 from despur.orchestration.experiments import LEDGER, REFERENCE
 from despur.specs.names import parse
@@ -28,10 +29,15 @@ def find_network(spec: Spec) -> str:
 
 
 def find_speed(spec: Spec, dataset: str, device: str) -> float | None:
-    """Images per second of a run on ``cpu`` or ``gpu``: of the same method and encoder on the same data set, else on
-    another; None where neither was measured."""
-    measured = device, find_network(spec), spec.base_name
-    return load_recorded_speeds().get((dataset, *measured)) or load_measured_speeds().get(measured)
+    """Images per second of a run on ``cpu`` or ``gpu``: by the records of this method and network on this data set,
+    else by the runs of results/reference on any data set; None where there are neither."""
+    own = load_ledger_speeds().get((dataset, device, name_network(spec), spec.base_name))
+    return own or load_reference_speeds().get((device, find_network(spec), spec.base_name))
+
+
+def name_network(spec: Spec) -> str:
+    """What the steps of a method run, with the settings that are changed."""
+    return spec.components["encoder"].name if "encoder" in spec.components else find_network(spec)
 
 
 def name_device(device: str) -> str:
@@ -40,26 +46,31 @@ def name_device(device: str) -> str:
 
 
 @cache
-def load_recorded_speeds(ledger: Path = LEDGER) -> dict[tuple[str, str, str, str], float]:
-    """Images per second by data set, device, encoder and method: those of the fastest record, as the others shared
-    their machine with more work."""
-    speeds: dict[tuple[str, str, str, str], float] = {}
+def load_ledger_speeds(ledger: Path = LEDGER) -> dict[tuple[str, str, str, str], float]:
+    """Images per second by data set, device, network and method: medians over records, as machines had other work,
+    too."""
+    speeds: dict[tuple[str, str, str, str], list[float]] = {}
     for file in sorted(ledger.glob("*/*/s*.json")):
-        content = json.loads(file.read_text())
         try:
-            spec = locate_result(f"results/runs/{content['dataset']}/{content['method']}/s0").sweep.points[0]
-        except SettingError:  # of a version that called it otherwise
-            continue
-        run, device = content["run"], name_device(content["machine"]["device"])
-        key = parse(content["dataset"])[0], device, find_network(spec), spec.base_name
-        if run["seconds"] and run.get("training_images"):
-            speeds[key] = max(speeds.get(key, 0.0), run["training_images"] / run["seconds"])
-    return speeds
+            key, speed = read_record_speed(file)
+        except (SettingError, ValueError, KeyError, TypeError, ZeroDivisionError):
+            continue  # of a version that called it otherwise, or broken: `despur ledger check` names it
+        speeds.setdefault(key, []).append(speed)
+    return {key: median(values) for key, values in speeds.items()}
+
+
+def read_record_speed(file: Path) -> tuple[tuple[str, str, str, str], float]:
+    """Data set, device, network and method of a record, and its images per second."""
+    content = json.loads(file.read_text())
+    dataset, run = content["dataset"], content["run"]
+    spec = locate_result(f"results/runs/{dataset}/{content['method']}/s0").sweep.points[0]
+    key = parse(dataset)[0], name_device(content["machine"]["device"]), name_network(spec), spec.base_name
+    return key, run["training_images"] / run["seconds"]
 
 
 @cache
-def load_measured_speeds(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
-    """Measured images per second of one process by device (``cpu``, ``gpu``), encoder and method, from the runs that
+def load_reference_speeds(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
+    """Images per second of one process by device (``cpu``, ``gpu``), encoder and method, from the runs that
     were kept."""
     total: dict[tuple[str, str, str], list[float]] = {}
     for file in sorted(reference.glob("*/*/provenance.json")):

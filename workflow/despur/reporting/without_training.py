@@ -108,14 +108,14 @@ def make_tables_of(config: Mapping[str, Any], paper: str, shown: Runs) -> None:
 def write_choices(config: Mapping[str, Any], sources: Sources, file: Path) -> None:
     """A row for each choice that a paper leaves open: its source, which of its runs were measured, of how many seeds,
     their hours and those of a further run, the printed numbers that it was found on, and whether others support it."""
-    rows, hours = [], read_kept_hours() | measure_hours(sources)
+    rows, hours, on_gpu = [], read_kept_hours() | measure_hours(sources), list_gpu_runs(sources)
     for paper in config["papers"]:
         numbers, experiments = tally.gather_numbers(config, paper), load_experiments(paper)
         own_hours = {
             key: spent for key, spent in hours.items() if parse(key.split("/")[0])[0] in experiments["datasets"]
         }
         for choice in read_choices(experiments):
-            cost, runs = measure_cost(choice, own_hours), select_runs(choice, sources)
+            cost, runs = measure_cost(choice, own_hours, on_gpu), select_runs(choice, sources)
             judged = judge_choice(numbers, measure_numbers(config, paper, runs)) if runs.seeds >= SEEDS else {}
             if judged.get("verdict", ChoiceVerdict.NOT_TRIED) == ChoiceVerdict.NOT_TRIED and cost["seeds"]:
                 judged["verdict"] = ChoiceVerdict.TOO_FEW
@@ -137,9 +137,19 @@ def measure_hours(sources: Sources) -> dict[str, float]:
     """Hours of stage 2 of each run, by its key; a folder's are those of all its runs together."""
     hours = {}
     for key, where in sources.where.items():
-        about = load_record(where).about() if is_record(where) else read_json(Path(where) / "about.json")
+        about = read_about(where)
         hours[key] = float(about["seconds"]) / 3600 / (1 if is_record(where) else len(about["runs"]))
     return hours
+
+
+def list_gpu_runs(sources: Sources) -> set[str]:
+    """The keys of runs that a GPU has trained."""
+    return {key for key, where in sources.where.items() if read_about(where)["device"] != "cpu"}
+
+
+def read_about(where: str) -> dict[str, Any]:
+    """What made a run, by its record or its folder."""
+    return load_record(where).about() if is_record(where) else read_json(Path(where) / "about.json")
 
 
 def read_kept_hours(reference: Path = REFERENCE) -> dict[str, float]:

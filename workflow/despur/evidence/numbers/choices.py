@@ -6,7 +6,7 @@ source, before three seeds of it are run; ``methods+encoder.width=16`` is one of
 that a paper selects and we guess are choices, too. A choice is supported if numbers that were not used to find it move
 to print and are then equivalent."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,11 +101,12 @@ def is_made(choice: Choice, key: str) -> bool:
     return has_all and sum(map(bool, wanted)) == len(choice.changes)
 
 
-def measure_cost(choice: Choice, hours: Mapping[str, float]) -> dict[str, Any]:
+def measure_cost(choice: Choice, hours: Mapping[str, float], on_gpu: Container[str] = ()) -> dict[str, Any]:
     """What was spent on a choice, and what a run of it would take. ``hours``: of each run that is known, by key.
-    ``hours_a_run``: mean over the runs that it would change, at the paper's length of training."""
+    ``hours_a_run``: on a CPU, the mean over the runs that it would change, at the paper's length of training."""
     tried = list_tried(choice, hours)
-    same = [spent for key, spent in hours.items() if change_key(key, choice) != key and not is_trial(key)]
+    full = {key: spent for key, spent in hours.items() if key not in on_gpu and not is_trial(key.split("/")[1])}
+    same = [spent for key, spent in full.items() if change_key(key, choice) != key]
     return {
         "tried": " ".join(tried),
         "seeds": len({key.rpartition("/s")[2] for key in tried}),
@@ -114,9 +115,9 @@ def measure_cost(choice: Choice, hours: Mapping[str, float]) -> dict[str, Any]:
     }
 
 
-def is_trial(name: str) -> bool:
-    """Whether a method, or a run, is named with its own number of epochs."""
-    return "epochs=" in name
+def is_trial(method: str) -> bool:
+    """Whether a method is named with a number of epochs of its own."""
+    return "epochs" in parse(method)[1]
 
 
 def judge_choice(before: pd.DataFrame, chosen: pd.DataFrame) -> dict[str, Any]:

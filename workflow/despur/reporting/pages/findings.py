@@ -159,11 +159,11 @@ def format_choices(choices: pd.DataFrame) -> Iterator[str]:
     ]
     yield "## Choices that papers leave open"
     yield (
-        f"{tried.sum()} of {len(choices)} were tried. Runs at fewer epochs than the paper's are trials: they support "
-        "nothing. Numbers that a choice was found on are never compared under it."
+        f"{tried.sum()} of {len(choices)} were tried. Runs with another number of epochs than the paper's are trials: "
+        "they support nothing. Numbers that a choice was found on are never compared under it."
     )
     yield format_table(["choice", "source", "found on", "runs", "hours", "verdict (seeds)"], rows)
-    yield "Not tried, with the hours that a run takes at the paper's length, as far as runs like it are recorded:"
+    yield "Not tried, with the hours that a run takes on a CPU at the paper's length, as far as runs like it are recorded:"
     yield format_table(
         ["choice", "source", "hours a run"],
         [
