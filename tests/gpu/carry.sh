@@ -3,7 +3,7 @@
 # wheels.txt, for PYTHON), MNIST (from the folder MNIST), the commit, and a checkout of CNC's authors (from AUTHORS).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-git diff --quiet HEAD || { echo "error: files differ from the commit, which records name: commit them first" >&2 && exit 1; }
+git diff --quiet HEAD || { echo "error: records name the commit: commit your changes first" >&2 && exit 1; }
 rm -rf .gpu && mkdir -p .gpu/wheels
 wanted=()
 for name in $(cat tests/gpu/wheels.txt); do

@@ -64,7 +64,7 @@ def test_trials_are_counted_and_runs_of_a_papers_stage_1_are_listed(tmp_path, mo
         add(tmp_path, method=method)
     _, _, line, _, said = report_paper("mine", judge(tmp_path)).splitlines()
     assert line.startswith("| `colored_digits` | `jtt+stage1.epochs=2` | 0 | ")
-    assert "paper's are recorded, too (points): `erm+epochs=2` on `colored_digits`: 2. " in said
+    assert "is not the paper's: `erm+epochs=2` on `colored_digits`: 2. " in said
 
 
 def test_a_record_with_a_fault_is_in_no_report(tmp_path, monkeypatch):

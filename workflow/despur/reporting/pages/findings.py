@@ -163,7 +163,7 @@ def format_choices(choices: pd.DataFrame) -> Iterator[str]:
         "they support nothing. Numbers that a choice was found on are never compared under it."
     )
     yield format_table(["choice", "source", "found on", "runs", "hours", "verdict (seeds)"], rows)
-    yield "Not tried, with the hours that a run takes on a CPU at the paper's length, as far as runs like it are recorded:"
+    yield "Not tried, with the hours of a run on a CPU at the paper's length, as far as runs like it are recorded:"
     yield format_table(
         ["choice", "source", "hours a run"],
         [
