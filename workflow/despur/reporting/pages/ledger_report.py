@@ -80,11 +80,7 @@ def describe_trials(names: Collection[tuple[str, str]]) -> str:
             base, settings = parse(method)
             trials[f"`{base}+epochs={settings['epochs'][0]}` on `{data}`"] += 1
     counted = ", ".join(f"{name}: {count}" for name, count in sorted(trials.items()))
-    return (
-        f"Trials with another number of epochs than the paper's are recorded, too (points): {counted}. "
-        if counted
-        else ""
-    )
+    return f"Points of trials, whose number of epochs is not the paper's: {counted}. " if counted else ""
 
 
 def select_records(paper: str, records: list[JudgedRecord]) -> list[JudgedRecord]:
