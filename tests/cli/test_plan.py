@@ -34,7 +34,8 @@ def test_open_runs_are_sorted_by_numbers_per_hour(tables):
     assert rates == sorted(rates, reverse=True) and rates[0] > 0
     first = tables["open"][0]
     assert first["numbers_per_hour"] == pytest.approx(first["numbers"] / first["hours"])
-    assert first["method"] == "cnc" and {"table_1", "table_a1", "table_a3"} <= {*first["artifacts"]}
+    (cnc,) = (row for row in tables["open"] if row["method"] == "cnc" and "table_1" in row["artifacts"])
+    assert {"table_1", "table_a1", "table_a3"} <= {*cnc["artifacts"]}
 
 
 def test_what_several_rows_share_counts_once(tables):
