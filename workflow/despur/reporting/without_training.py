@@ -108,7 +108,9 @@ def make_tables_of(config: Mapping[str, Any], paper: str, shown: Runs) -> None:
 def write_choices(config: Mapping[str, Any], sources: Sources, file: Path) -> None:
     """A row for each choice that a paper leaves open: its source, which of its runs were measured, of how many seeds,
     their hours and those of a further run, the printed numbers that it was found on, and whether others support it."""
-    rows, hours, on_gpu = [], read_kept_hours() | measure_hours(sources), list_gpu_runs(sources)
+    abouts = {key: read_about(where) for key, where in sources.where.items()}
+    rows, hours = [], read_kept_hours() | measure_hours(sources, abouts)
+    on_gpu = {key for key, about in abouts.items() if about["device"] != "cpu"}
     for paper in config["papers"]:
         numbers, experiments = tally.gather_numbers(config, paper), load_experiments(paper)
         own_hours = {
@@ -133,18 +135,13 @@ def measure_numbers(config: Mapping[str, Any], paper: str, sources: Sources) -> 
         return tally.gather_numbers(there, paper)
 
 
-def measure_hours(sources: Sources) -> dict[str, float]:
-    """Hours of stage 2 of each run, by its key; a folder's are those of all its runs together."""
-    hours = {}
-    for key, where in sources.where.items():
-        about = read_about(where)
-        hours[key] = float(about["seconds"]) / 3600 / (1 if is_record(where) else len(about["runs"]))
-    return hours
-
-
-def list_gpu_runs(sources: Sources) -> set[str]:
-    """The keys of runs that a GPU has trained."""
-    return {key for key, where in sources.where.items() if read_about(where)["device"] != "cpu"}
+def measure_hours(sources: Sources, abouts: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """Hours of stage 2 of each run, by its key; a folder's are those of all its runs together. ``abouts``: what made
+    each run."""
+    return {
+        key: float(about["seconds"]) / 3600 / (1 if is_record(sources.where[key]) else len(about["runs"]))
+        for key, about in abouts.items()
+    }
 
 
 def read_about(where: str) -> dict[str, Any]:
