@@ -128,6 +128,24 @@ def test_a_configuration_s_own_methods_come_before_the_selected_ones():
     } == {"mmd"}
 
 
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, {"cmnist_3v5+draw=seed/cl_mmd+temperature=0.5+weight=5"}),  # at sigma = 50, the default, alone
+        ({"sweep": True}, set()),  # they are in the grid
+        ({"datasets": {"cmnist_3v5": "domain_digits"}}, set()),
+        ({"artifacts": {"domain_temperature": {"figure_1": {"data": "sigma=25"}}}}, set()),
+        ({"artifacts": {"domain_temperature": {"figure_1": {"methods": {"mmd": "cl_mmd"}}}}}, set()),
+    ],
+)
+def test_what_a_screening_left_over_runs_besides_what_is_selected(changes, expected):
+    config = {**configuration.load_configuration(Path(PAPER_HYPERPARAMETERS)), **changes}
+    runs = experiments.list_artifact_runs(config, "domain_temperature", "figure_1")
+    folders = [Path(folder).parent for run in runs if run.paper_method == "mmd" for folder in run.folders]
+    named = {str(folder.relative_to("results/runs")) for folder in folders}
+    assert named and {name for name in named if name.endswith("+temperature=0.5+weight=5")} == expected
+
+
 def test_a_job_that_shares_its_batches_out_takes_a_part_of_the_time_and_all_gpu_hours():
     result = locate_result("results/stage1/imagenet/simclr/s0")
     assert (

@@ -14,7 +14,7 @@ SCREENED = [
     {
         "method": "standard_cl",
         "at": {"sigma": 50},
-        "points": [{"temperature": 0.1}, {"temperature": 0.2}],
+        "runs": ["simclr", "simclr+temperature=0.2"],
         "how": "with one seed",
     }
 ]
@@ -23,7 +23,9 @@ SCREENED = [
 @pytest.fixture(autouse=True)
 def screened_paper(monkeypatch):
     describe_grid.cache_clear()
-    changed = load_experiments("domain_temperature") | {"screened": SCREENED}
+    stated = load_experiments("domain_temperature")
+    figure = stated["artifacts"]["figure_1"] | {"screened": SCREENED}
+    changed = stated | {"artifacts": stated["artifacts"] | {"figure_1": figure}}
     monkeypatch.setattr(grids, "load_experiments", lambda paper: changed)
     yield
     describe_grid.cache_clear()

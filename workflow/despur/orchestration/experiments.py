@@ -13,7 +13,6 @@ Keys of experiments.yaml:
   (``despur/evidence/numbers/choices.py``);
 - ``open``: further settings that it leaves open, by method or data set (``methods``: all methods);
 - ``printed_points``: of a method, ``at`` which settings the paper prints the ``point`` of its grid that it selected;
-- ``screened``: the same for ``points`` that are best in a cheap run of the whole grid (``how``), and trained in full;
 - ``fitted``: settings that were ``found_on`` printed ``numbers`` (columns of reported/*.csv), of ``methods``: these
   numbers are never compared, others of the methods are counted apart (``despur/evidence/numbers/settings.py``);
 - ``sentences``: of the numbers that sentences state (``despur/evidence/sentences/sentence_format.py``);
@@ -29,6 +28,8 @@ Keys of an artifact:
 - ``reads``: files of the paper's folder besides its own printed numbers, or other artifacts (``projections``);
 - ``from``: artifacts whose runs it shows, too; without ``datasets`` only theirs (of ``methods``, if it names some);
 - ``selected``: the methods that run instead of a grid's unless the configuration says ``sweep: true``;
+- ``screened``: ``runs`` of a method, ``at`` these settings of the data, that a cheap run of its grid (``how``) left
+  over; they run besides those that are selected;
 - ``shows_settings``: made anew when a declared setting changes;
 - ``writes``: the names of its files, where one job makes several tables or figures.
 
@@ -36,7 +37,7 @@ The configuration may replace ``seeds`` (for all methods, or by method), ``data`
 runs of its own, give all its methods ``settings``, and leave any artifact out (``made: false``)."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -134,11 +135,13 @@ def select_methods(config: Mapping[str, Any], paper_dataset: str, methods: Mappi
 
 
 def configure_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> dict[str, Any]:
-    """What an artifact shows: as its paper says (of a grid only what is selected, unless the configuration
-    sweeps), changed as the configuration says."""
+    """What an artifact shows: as its paper says (of a grid only what is selected or screened, unless the configuration
+    sweeps or has methods of its own), changed as the configuration says."""
     here = load_experiments(paper)["artifacts"][artifact]
-    selected = {} if config.get("sweep") else {"methods": here["selected"]} if "selected" in here else {}
-    return {**here, **selected, **config.get("artifacts", {}).get(paper, {}).get(artifact, {})}
+    changes = config.get("artifacts", {}).get(paper, {}).get(artifact, {})
+    if config.get("sweep") or "methods" in changes:
+        return {**here, "screened": [], **changes}
+    return {**here, **({"methods": here["selected"]} if "selected" in here else {}), **changes}
 
 
 def list_artifact_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[ArtifactRun]:
@@ -165,10 +168,24 @@ def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[
         datasets = [change_data(data, here.get("data", "")) for data in used]
         for dataset, method in itertools.product(datasets, select_methods(config, paper_dataset, methods)):
             method_seeds = seeds.get(method, config["seeds"]) if isinstance(seeds, Mapping) else seeds
-            for name in list_specifications(methods[method], paper_dataset):
-                folders = list_run_folders(dataset, change_settings(name, settings), method_seeds)
-                runs.append(ArtifactRun(paper_dataset, dataset, method, folders, artifact, paper))
+            names = list_specifications(methods[method], paper_dataset)
+            screened = [run for run in _list_screened(here, paper_dataset, dataset, method) if run[1] not in names]
+            for data, name in [*itertools.product([dataset], names), *screened]:
+                folders = list_run_folders(data, change_settings(name, settings), method_seeds)
+                runs.append(ArtifactRun(paper_dataset, data, method, folders, artifact, paper))
     return runs
+
+
+def _list_screened(
+    artifact: Mapping[str, Any], paper_dataset: str, dataset: str, method: str
+) -> Iterator[tuple[str, str]]:
+    """Data and specification of each run that a screening of a printed method left over; none on a substitute, which it
+    was not screened on."""
+    rules = [rule for rule in artifact.get("screened", []) if rule["method"] == method]
+    if rules and not ArtifactRun(paper_dataset, dataset, method, ()).substitute:
+        for rule, data in itertools.product(rules, resolve("datasets", dataset).points):
+            if rule["at"].items() <= data.settings.items():
+                yield from ((data.name, name) for name in rule["runs"])
 
 
 def _apply_paper_settings(paper: str, paper_dataset: str, dataset: str) -> str:

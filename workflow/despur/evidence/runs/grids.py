@@ -1,7 +1,7 @@
 """How the settings of a run were found that its paper selects: from the whole of the paper's grid, by a screening, as
 the paper prints them, or not at all."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -32,9 +32,13 @@ def describe_grid(artifact_run: ArtifactRun, data: str, method: str) -> Grid:
         return Grid("", "", "", "")
     measured_points = list_measured_points(artifact_run)
     here = collect_values(measured_points)
-    grid = {key: values for key, values in collect_values(list_stated_points(artifact_run)).items() if len(values) > 1}
+    grid = {
+        key: values
+        for key, values in collect_values(_list_points(artifact_run, list_stated(artifact_run))).items()
+        if len(values) > 1
+    }
     settings = list_run_settings(artifact_run, data, method)
-    screened = find_screening(artifact_run, settings, measured_points)
+    screened = find_screening(artifact_run, settings, measured_points, grid)
     whole = {key for key, values in grid.items() if values <= here.get(key, set())} | screened.keys()
     untuned = {*grid} - whole - KEPT
     printed = find_printed_point(artifact_run, settings)
@@ -57,24 +61,31 @@ def list_run_settings(artifact_run: ArtifactRun, data: str, method: str) -> dict
 def find_printed_point(artifact_run: ArtifactRun, settings: Mapping[str, str]) -> dict[str, Any]:
     """The point of its grid that the paper prints for a run with these settings (``printed_points`` of
     experiments.yaml). Empty where it prints none."""
-    return next((rule["point"] for rule in _list_rules(artifact_run, "printed_points", settings)), {})
+    rules = load_experiments(artifact_run.paper).get("printed_points", [])
+    return next((rule["point"] for rule in _list_rules(artifact_run, rules, settings)), {})
 
 
 def find_screening(
-    artifact_run: ArtifactRun, settings: Mapping[str, str], measured_points: Sequence[Mapping[str, str]]
+    artifact_run: ArtifactRun,
+    settings: Mapping[str, str],
+    measured_points: Sequence[Mapping[str, str]],
+    grid: Collection[str],
 ) -> dict[str, str]:
-    """How each setting was screened, if a run with these settings is at a point that a screening left over
-    (``screened`` of experiments.yaml), and all such points are measured."""
-    for rule in _list_rules(artifact_run, "screened", settings):
-        are_measured = all(any(has_values(point, wanted) for point in measured_points) for wanted in rule["points"])
-        if are_measured and any(has_values(settings, point) for point in rule["points"]):
-            return dict.fromkeys(rule["points"][0], f"screened {rule['how']}")
+    """How each setting of the grid was screened, if a run with these settings is among those that a screening left over
+    (``screened`` of experiments.yaml), and all of them are measured."""
+    artifact = load_experiments(artifact_run.paper)["artifacts"].get(artifact_run.artifact, {})
+    for rule in _list_rules(artifact_run, artifact.get("screened", []), settings):
+        left_over = [{key: point[key] for key in grid} for point in _list_points(artifact_run, rule["runs"])]
+        are_measured = all(any(has_values(point, wanted) for point in measured_points) for wanted in left_over)
+        if are_measured and any(has_values(settings, wanted) for wanted in left_over):
+            return dict.fromkeys(grid, f"screened {rule['how']}")
     return {}
 
 
-def _list_rules(artifact_run: ArtifactRun, key: str, settings: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The rules of experiments.yaml that are about a run of this method at these settings."""
-    rules = load_experiments(artifact_run.paper).get(key, [])
+def _list_rules(
+    artifact_run: ArtifactRun, rules: list[dict[str, Any]], settings: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Those of experiments.yaml's rules that are about a run of this method at these settings."""
     return [rule for rule in rules if rule["method"] == artifact_run.paper_method and has_values(settings, rule["at"])]
 
 
@@ -85,19 +96,14 @@ def has_values(settings: Mapping[str, str], wanted: Mapping[str, Any]) -> bool:
 
 def list_measured_points(artifact_run: ArtifactRun) -> list[dict[str, str]]:
     """Every setting of each point of the runs that were measured; of runs that are not looked for elsewhere, of all."""
-    stage, base = locate_result(artifact_run.folders[0]).stage, parse(artifact_run.dataset)[0]
     names = {key.split("/")[1] for key, _ in artifact_run.sources}
-    return [
-        point
-        for name in sorted(names) or {folder.split("/")[-2] for folder in artifact_run.folders}
-        for point in list_points(stage, name, base)
-    ]
+    return _list_points(artifact_run, sorted(names) or {folder.split("/")[-2] for folder in artifact_run.folders})
 
 
-def list_stated_points(artifact_run: ArtifactRun) -> list[dict[str, str]]:
-    """The same of each point that the paper folder states."""
+def _list_points(artifact_run: ArtifactRun, specifications: Iterable[str]) -> list[dict[str, str]]:
+    """Every setting of each point of specifications of the run's stage, on its data."""
     stage, base = locate_result(artifact_run.folders[0]).stage, parse(artifact_run.dataset)[0]
-    return [point for text in list_stated(artifact_run) for point in list_points(stage, text, base)]
+    return [point for text in specifications for point in list_points(stage, text, base)]
 
 
 def collect_values(points: list[dict[str, str]]) -> dict[str, set[str]]:
