@@ -16,7 +16,7 @@ from despur.evidence.ledger import recorded
 from despur.evidence.ledger.files import load_record
 from despur.evidence.numbers.choices import judge_choice, measure_cost, read_choices, select_runs
 from despur.evidence.numbers.settings import list_fitted
-from despur.evidence.runs.run_files import is_record
+from despur.evidence.runs.run_files import load_about
 from despur.evidence.runs.sources import NOT_SHOWN, Sources, attach_sources, explain_records, find_sources
 from despur.evidence.statistics.contrasts import SEEDS
 from despur.evidence.verdicts import ChoiceVerdict
@@ -108,8 +108,8 @@ def make_tables_of(config: Mapping[str, Any], paper: str, shown: Runs) -> None:
 def write_choices(config: Mapping[str, Any], sources: Sources, file: Path) -> None:
     """A row for each choice that a paper leaves open: its source, which of its runs were measured, of how many seeds,
     their hours and those of a further run, the printed numbers that it was found on, and whether others support it."""
-    abouts = {key: read_about(where) for key, where in sources.where.items()}
-    rows, hours = [], read_kept_hours() | measure_hours(sources, abouts)
+    abouts = {key: load_about(key, where) for key, where in sources.where.items()}
+    rows, hours = [], read_kept_hours() | {key: about["seconds"] / 3600 for key, about in abouts.items()}
     on_gpu = {key for key, about in abouts.items() if about["device"] != "cpu"}
     for paper in config["papers"]:
         numbers, experiments = tally.gather_numbers(config, paper), load_experiments(paper)
@@ -135,22 +135,8 @@ def measure_numbers(config: Mapping[str, Any], paper: str, sources: Sources) -> 
         return tally.gather_numbers(there, paper)
 
 
-def measure_hours(sources: Sources, abouts: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Hours of stage 2 of each run, by its key; a folder's are those of all its runs together. ``abouts``: what made
-    each run."""
-    return {
-        key: float(about["seconds"]) / 3600 / (1 if is_record(sources.where[key]) else len(about["runs"]))
-        for key, about in abouts.items()
-    }
-
-
-def read_about(where: str) -> dict[str, Any]:
-    """What made a run, by its record or its folder."""
-    return load_record(where).about() if is_record(where) else read_json(Path(where) / "about.json")
-
-
 def read_kept_hours(reference: Path = REFERENCE) -> dict[str, float]:
-    """The same of runs whose tables are kept (results/reference), and that have no record."""
+    """Hours of stage 2 of each run whose tables are kept (results/reference), by its key."""
     return {
         key: float(about["seconds"]) / 3600 / len(about["runs"])
         for file in sorted(reference.glob("*/*/provenance.json"))

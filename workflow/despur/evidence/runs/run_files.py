@@ -60,10 +60,15 @@ def load_abouts(artifact_runs: Sequence[ArtifactRun]) -> dict[str, About]:
     abouts: dict[str, About] = {}
     for artifact_run in artifact_runs:
         for key, source in artifact_run.sources:
-            abouts[key] = load_record(source).about() if is_record(source) else read_abouts(Path(source))[key]
+            abouts[key] = load_about(key, source)
         for folder in () if artifact_run.sources else artifact_run.folders:
             abouts |= read_abouts(Path(folder))
     return abouts
+
+
+def load_about(key: str, source: str) -> About:
+    """The same of one run, from the record or the run folder that measured it."""
+    return load_record(source).about() if is_record(source) else read_abouts(Path(source))[key]
 
 
 def load_upstream(artifact_runs: Sequence[ArtifactRun]) -> dict[str, dict[str, About]]:
