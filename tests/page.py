@@ -11,7 +11,7 @@ from despur.evidence import tally
 from despur.evidence.claims.judging import CLAIM_COLUMNS
 from despur.evidence.numbers.tables import NUMBER_COLUMNS
 from despur.evidence.verdicts import Tier
-from despur.orchestration import artifact_files, experiments, matrix
+from despur.orchestration import artifact_files, experiments, matrix, paper_folders
 from despur.reporting.figures import create_panels, write_figure
 from despur.reporting.pages import comparison, matrix_figure, scorecard
 from despur.storage.store import write_csv, write_json
@@ -35,7 +35,7 @@ def table_1() -> pd.DataFrame:
     """CMNIST* on its own data: one number is within 2, one beyond 5, one has one seed. Waterbirds is on substitute
     data. The rest is not run."""
     verdicts = [(70.0, 3, "cmnist", "beyond 5"), (20.5, 3, "cmnist", "within 2"), (5.0, 1, "cmnist", "not known")]
-    printed = pd.read_csv(experiments.PAPERS / "cnc/reported/table_1.csv").rename(
+    printed = pd.read_csv(paper_folders.PAPERS / "cnc/reported/table_1.csv").rename(
         columns={"dataset": "paper_dataset", "mean": "reported", "std": "reported_std"}
     )
     rows = []

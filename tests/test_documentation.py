@@ -9,7 +9,7 @@ import pytest
 from documents import DOCUMENTS, commands, examples, paragraphs
 from project import SOURCE
 
-from despur.orchestration import configuration, experiments
+from despur.orchestration import configuration, experiments, paper_folders
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve, resolve_canonical
 from despur.specs.settings import SettingError
@@ -28,7 +28,7 @@ RESULT = re.compile(
 )
 METHOD = re.compile(r"\.\.\./([\w+=.~-]+)/\.\.\.")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-LONGEST = {"README.md": 85 + len(experiments.list_papers())}  # lines: its table has one for each paper
+LONGEST = {"README.md": 85 + len(paper_folders.list_papers())}  # lines: its table has one for each paper
 
 
 def resolves(path):

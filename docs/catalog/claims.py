@@ -12,7 +12,8 @@ from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.claims.decisions import judge_on_printed
 from despur.evidence.claims.printed_numbers import Printed as PrintedNumbers
 from despur.evidence.verdicts import ClaimVerdict, Printed
-from despur.orchestration.experiments import find_paper, list_papers, load_experiments
+from despur.orchestration.experiments import load_experiments
+from despur.orchestration.paper_folders import find_paper, list_papers
 from despur.specs.declarations import PACKAGE
 
 INTRODUCTION = (

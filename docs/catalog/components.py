@@ -12,7 +12,8 @@ from catalog.equations import describe_equation
 from catalog.losses import describe_losses
 from catalog.markdown import code, contents, escape, find_places, link_file, page, table
 from catalog.verdicts import list_names, tabulate_claims
-from despur.orchestration.experiments import list_papers, list_specifications, load_experiments
+from despur.orchestration.experiments import list_specifications, load_experiments
+from despur.orchestration.paper_folders import list_papers
 from despur.specs.declarations import find_component, list_components, read_declarations, read_docstring, summarize
 from despur.specs.names import parse
 from despur.specs.settings import Setting, spell

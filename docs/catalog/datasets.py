@@ -7,7 +7,8 @@ from catalog.downloads import describe_downloads
 from catalog.markdown import code, contents, escape, link_file, page, table
 from despur.cli.check import find_statement
 from despur.library.split_dataset import dataset
-from despur.orchestration.experiments import list_papers, load_experiments
+from despur.orchestration.experiments import load_experiments
+from despur.orchestration.paper_folders import list_papers
 from despur.specs.declarations import find_component, list_components, read_declarations, read_docstring, summarize
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell

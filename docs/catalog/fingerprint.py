@@ -11,7 +11,7 @@ from despur.evidence.ledger import files
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import judge_records
 from despur.evidence.numbers.printed import parse_settings
-from despur.orchestration.experiments import find_paper
+from despur.orchestration.paper_folders import find_paper
 from despur.papers.domain_temperature.findings import CHANCE, describe_points, list_points
 
 TRIALS = REFERENCE / "fingerprint" / "trials.csv"

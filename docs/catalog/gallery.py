@@ -8,7 +8,8 @@ from pathlib import Path
 from catalog.markdown import REFERENCE, contents, escape, page, table
 from despur.orchestration.artifact_files import format_label
 from despur.orchestration.configuration_files import load_merged
-from despur.orchestration.experiments import PAPERS, load_experiments
+from despur.orchestration.experiments import load_experiments
+from despur.orchestration.paper_folders import PAPERS
 
 INTRODUCTION = (
     "After this page you have seen what full runs of despur give, and know how to make each table and figure.\n\n"

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from catalog import api, claims, components, datasets, elsewhere, fingerprint, gallery, reference, suites, times
 from catalog.markdown import ROOT, code, contents, escape, page, table
-from despur.orchestration.experiments import find_paper, list_papers, load_experiments
+from despur.orchestration.experiments import load_experiments
+from despur.orchestration.paper_folders import find_paper, list_papers
 
 LINK = re.compile(r"(!?)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(?:```|~~~~).*?^(?:```|~~~~)$", re.MULTILINE | re.DOTALL)

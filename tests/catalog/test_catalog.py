@@ -18,7 +18,7 @@ from despur.__main__ import COMMANDS
 from despur.cli.fetch import list_downloads
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.verdicts import Tier
-from despur.orchestration import experiments
+from despur.orchestration import paper_folders
 from despur.reporting.pages import summary
 from despur.specs.declarations import PACKAGE, list_components, read_declarations
 from despur.specs.resolution import resolve
@@ -102,7 +102,7 @@ def test_the_front_page_has_the_results_of_the_readme_once(site):
     readme = (SOURCE / "README.md").read_text()
     results = readme.partition(summary.START)[2].partition(summary.END)[0]
     rows = re.sub(r"workflow/despur/(papers/\w+)/README.md", r"\1.md", results)  # where the site has the papers' pages
-    assert rows.count("](papers/") == len(experiments.list_papers())
+    assert rows.count("](papers/") == len(paper_folders.list_papers())
     assert site.texts["index.md"].count(rows) == 1
 
 
@@ -137,8 +137,8 @@ def test_losses_are_found_through_imported_methods():
 
 
 def test_every_claim_stands_on_its_page_with_contrasts_margin_and_outcome_on_printed_numbers(site):
-    for paper in experiments.list_papers():
-        every, _ = read_claims(experiments.PAPERS / paper / "claims.yaml")
+    for paper in paper_folders.list_papers():
+        every, _ = read_claims(paper_folders.PAPERS / paper / "claims.yaml")
         page = site.texts[f"claims/{paper}.md"]
         for claim in every:
             assert f"(`{claim.name}`)" in page

@@ -7,7 +7,7 @@ import pytest
 
 from despur.cli.rows import format_json
 from despur.cli.summary import summarize_run
-from despur.orchestration.experiments import list_papers
+from despur.orchestration.paper_folders import list_papers
 from despur.reporting import digits
 from despur.reporting.pages.scorecard_rows import SCORECARD_COLUMNS
 from despur.specs.settings import SettingError

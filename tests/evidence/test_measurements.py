@@ -13,7 +13,8 @@ from despur.evidence.numbers.settings import find_origin, list_fitted
 from despur.evidence.runs.collapsed import has_collapsed, mark_collapsed
 from despur.evidence.tally import list_printed
 from despur.evidence.verdicts import NumberVerdict, Settings, Tier
-from despur.orchestration.experiments import find_paper, list_papers, load_experiments
+from despur.orchestration.experiments import load_experiments
+from despur.orchestration.paper_folders import find_paper, list_papers
 from despur.reporting.pages.scorecard_rows import SCORECARD_COLUMNS
 
 OWN = {

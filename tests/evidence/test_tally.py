@@ -10,9 +10,9 @@ from despur.evidence import tally
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.claims.judging import judge_claims
 from despur.evidence.numbers.counts import count_numbers
-from despur.orchestration import artifact_files, experiments
+from despur.orchestration import artifact_files, experiments, paper_folders
 
-PAPERS = experiments.list_papers()
+PAPERS = paper_folders.list_papers()
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def finish(config, artifact, table):
 
 def beside(rows):
     """Rows of Table A.4, with what ``rows`` (method, metric) say of ours."""
-    numbers = pd.read_csv(experiments.PAPERS / "cnc/reported/table_a4.csv").rename(
+    numbers = pd.read_csv(paper_folders.PAPERS / "cnc/reported/table_a4.csv").rename(
         columns={"dataset": "paper_dataset", "mean": "reported", "std": "reported_std"}
     )
     return numbers.merge(pd.DataFrame(rows, columns=["method", "metric", *tally.OURS]), on=["method", "metric"])
@@ -74,7 +74,7 @@ def test_without_runs_nothing_is_compared_and_nothing_holds(paper, outputs):
     numbers, claims = tally.gather_numbers(outputs, paper), tally.gather_claims(outputs, paper)
     assert set(numbers["verdict"]) == {"not run here"} and set(claims["verdict"]) <= {"not run here", "not executed"}
     assert count_numbers(numbers)["not run here"] == len(tally.list_printed(paper)) == len(numbers)
-    assert len(claims) == sum(len(claim.rows) for claim in read_claims(experiments.PAPERS / paper / "claims.yaml")[0])
+    assert len(claims) == sum(len(claim.rows) for claim in read_claims(paper_folders.PAPERS / paper / "claims.yaml")[0])
 
 
 def test_a_number_counts_once_and_is_beyond_where_any_data_is(outputs):
@@ -105,7 +105,7 @@ def test_a_half_finished_artifact_does_not_count(outputs):
 
 def test_a_share_that_a_table_shows_in_percent_is_in_percent(outputs):
     config = outputs | {"papers": ["domain_temperature"], "datasets": {"cmnist_3v5": "domain_digits"}}
-    numbers = pd.read_csv(experiments.PAPERS / "domain_temperature/reported/table_1.csv")
+    numbers = pd.read_csv(paper_folders.PAPERS / "domain_temperature/reported/table_1.csv")
     row = (
         numbers.iloc[[0]]
         .rename(columns={"dataset": "paper_dataset", "mean": "reported"})
@@ -157,7 +157,7 @@ def test_claims_keep_what_their_table_says_and_the_rest_is_not_run(outputs):
 
 def test_claims_of_a_complete_table_are_not_executed_again(outputs, monkeypatch):
     alone = tally.gather_claims(outputs, "cnc")
-    finish(outputs, "claims", judge_claims(experiments.PAPERS / "cnc/claims.yaml", []))
+    finish(outputs, "claims", judge_claims(paper_folders.PAPERS / "cnc/claims.yaml", []))
     monkeypatch.delattr(tally, "judge_claims")
     both = tally.gather_claims(outputs, "cnc"), alone
     read, alone = (table.round(12).astype(str).replace("nan", "") for table in both)

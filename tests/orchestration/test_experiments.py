@@ -4,17 +4,17 @@ from pathlib import Path
 import pytest
 import yaml
 
-from despur.orchestration import artifact_files, configuration, experiments, targets
+from despur.orchestration import artifact_files, configuration, paper_folders, targets
 from despur.orchestration.artifact_files import format_label, list_artifacts, list_inputs, list_outputs
 from despur.orchestration.configuration import check_configuration, load_configuration
 from despur.orchestration.experiments import (
     ArtifactRun,
     list_artifact_runs,
-    list_papers,
     list_run_folders,
     list_substitutes,
     load_experiments,
 )
+from despur.orchestration.paper_folders import list_papers
 from despur.specs.declarations import list_components
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
@@ -52,7 +52,7 @@ def toy(tmp_path, monkeypatch):
         (tmp_path / paper).mkdir()
         (tmp_path / paper / "experiments.yaml").write_text(yaml.safe_dump(TOY))
     (tmp_path / "empty").mkdir()
-    monkeypatch.setattr(experiments, "PAPERS", tmp_path)
+    monkeypatch.setattr(paper_folders, "PAPERS", tmp_path)
     monkeypatch.setattr(artifact_files, "PAPERS", tmp_path)
 
 
@@ -104,7 +104,7 @@ def test_an_artifact_may_read_the_runs_of_others_and_have_its_own(toy, monkeypat
 
 def test_an_artifact_reads_its_printed_numbers_and_what_it_names(toy, monkeypatch):
     monkeypatch.setitem(load_experiments("toy")["artifacts"], "claims", {"from": [], "reads": ["claims.yaml"]})
-    reported = experiments.PAPERS / "toy/reported"
+    reported = paper_folders.PAPERS / "toy/reported"
     reported.mkdir()
     (reported / "table_1.csv").touch()
     folder = "workflow/despur/papers/toy"
@@ -270,7 +270,7 @@ def test_an_artifact_shows_what_its_room_holds(paper):
         read = artifact_files.list_paper_inputs(CONFIG, paper, name)
         assert all((REPOSITORY / file).exists() for file in read if not file.startswith("results/"))
         if not name.startswith("projections"):
-            assert (experiments.PAPERS / paper / "captions" / f"{name}.rst").exists()
+            assert (paper_folders.PAPERS / paper / "captions" / f"{name}.rst").exists()
 
 
 @pytest.mark.parametrize("paper", list_papers())

@@ -11,13 +11,13 @@ import yaml
 
 from despur.evidence.numbers.printed import parse_settings
 from despur.evidence.sentences.judging import judge_sentences
-from despur.orchestration import experiments
+from despur.orchestration import paper_folders
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters.counted_numbers import find_foundation_model_shares
 from despur.papers.adapters.sentence_metrics import mark_main_models
 from despur.specs.paths import locate_result
 
-REPORTED = experiments.PAPERS / "adapters/reported"
+REPORTED = paper_folders.PAPERS / "adapters/reported"
 ACCURACIES = ["worst_group_accuracy", "average_accuracy", "gap"]
 PARTS = {("1", "0"): "adapter_contrastive_only", ("0", "1"): "adapter_hard_sampling_only"}
 

@@ -16,7 +16,7 @@ from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.runs.changed_settings import describe_changes
 from despur.evidence.statistics.formulas import Correlation, Formulas
 from despur.evidence.verdicts import Tier
-from despur.orchestration import configuration, experiments
+from despur.orchestration import configuration, experiments, paper_folders
 from despur.papers.adapters import method_names
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
@@ -136,7 +136,7 @@ def test_figure_3_has_zero_shot_and_the_erm_adapter_on_every_clip_model():
     assert set(asked) <= found
 
 
-CLAIMS, _ = read_claims(experiments.PAPERS / "adapters/claims.yaml")
+CLAIMS, _ = read_claims(paper_folders.PAPERS / "adapters/claims.yaml")
 
 
 class Anything:

@@ -13,14 +13,14 @@ from scipy import stats
 from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.sentences.sentence_format import read_sentence
 from despur.evidence.sentences.values import sum_noise
-from despur.orchestration import configuration, experiments
+from despur.orchestration import configuration, experiments, paper_folders
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.cnc import hyperparameters, printed_rows, sentence_metrics, tables
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.storage.store import Dataset, load_dataset, save_dataset
 
-PAPER = experiments.PAPERS / "cnc"
+PAPER = paper_folders.PAPERS / "cnc"
 CLASSES = ["0,1", "2,3"]
 # worst group, by seed
 VALUES = {"erm": (0.10, 0.30), "jtt": (0.50, 0.60), "cnc": (0.55, 0.75), "gdro": (0.60, 0.70), "george": (0.40, 0.50)}
@@ -179,7 +179,7 @@ def test_the_clustering_is_selected_by_the_worst_group_on_validation_data(world,
 
 
 def test_the_clusterings_of_cmnist_run_at_one_seed_if_a_sweep_is_asked_for():
-    config = configuration.load_configuration(experiments.PAPERS.parents[2] / "config/mnist.yaml")
+    config = configuration.load_configuration(paper_folders.PAPERS.parents[2] / "config/mnist.yaml")
     runs = [experiments.list_artifact_runs({**config, "sweep": sweep}, "cnc", "table_clustering") for sweep in (0, 1)]
     assert runs[0] == [] and [len(run.folders) for run in runs[1]] == [1]
     assert len(locate_result(runs[1][0].folders[0]).runs()) == 4
@@ -225,7 +225,7 @@ def test_the_source_of_a_setting_of_groups_is_not_that_of_the_method(package):
 
 
 def test_with_sweep_every_printed_candidate_is_tried_on_the_papers_data():
-    config = configuration.load_configuration(experiments.PAPERS.parents[2] / "config/published.yaml")
+    config = configuration.load_configuration(paper_folders.PAPERS.parents[2] / "config/published.yaml")
 
     def grids(sweep):
         return [

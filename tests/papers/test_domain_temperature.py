@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from making import row_of, write_run
 
-from despur.orchestration import experiments
+from despur.orchestration import paper_folders
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature import (
     accuracy_figures,
@@ -24,7 +24,7 @@ from despur.specs.paths import identify_run, locate_result
 from despur.storage.containers import save_arrays
 from despur.storage.store import Dataset, save_dataset
 
-PAPER = experiments.PAPERS / "domain_temperature"
+PAPER = paper_folders.PAPERS / "domain_temperature"
 DATA = "domain_digits+draw=seed+sigma=25~50"
 METHODS = {
     "standard_cl": "simclr+temperature=0.1~0.2",

@@ -15,13 +15,13 @@ from despur.evidence.numbers.rows import read_by_seed
 from despur.evidence.numbers.verdicts import JUDGED_COLUMNS
 from despur.metrics.fairness import tradeoff
 from despur.metrics.resampling import counts
-from despur.orchestration import experiments
+from despur.orchestration import paper_folders
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import figures, ratios, selections, tables, two_classes
 from despur.reporting.figures import COLUMN, label_rows
 from despur.storage.store import Dataset
 
-PAPER = experiments.PAPERS / "fair_cl"
+PAPER = paper_folders.PAPERS / "fair_cl"
 DATA = "scene_embeddings"
 SHARES = ("average_accuracy", "gap", "leakage_representations", "leakage_logits", "leakage_representations_nonlinear")
 CE, CON, FT = (0.70, 0.40, 0.85, 0.70, 0.9), (0.76, 0.14, 0.56, 0.55, 0.6), (0.74, 0.16, 0.58, 0.56, 0.6)

@@ -12,13 +12,13 @@ from making import make_table, row_of, write_run
 
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.sentences.judging import judge_sentences
-from despur.orchestration import configuration, experiments
+from despur.orchestration import configuration, experiments, paper_folders
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr import figures, rows, tables
 from despur.specs.paths import identify_run, locate_result
 from despur.specs.resolution import resolve
 
-PAPER = experiments.PAPERS / "icl_msr"
+PAPER = paper_folders.PAPERS / "icl_msr"
 DATA = "scene_digits+classes=0-1-2-3-4-5-6-7-8-9+copies=1+foreground=true+test=skewed"
 METRICS = {"average_accuracy": "linear_top1", "top5_accuracy": "linear_top5", "knn5_accuracy": "knn5_top1"}
 ALL = "linear_classifier+stage1=byol~byol_msr~lmcl~lmcl_msr~ressl~ressl_msr~simclr~simclr_msr"

@@ -5,9 +5,9 @@ from importlib import import_module
 import pytest
 from making import list_tables, make_table
 
-from despur.orchestration import experiments
+from despur.orchestration import paper_folders
 
-TABLES = [(paper, name) for paper in experiments.list_papers() for name in list_tables(paper)]
+TABLES = [(paper, name) for paper in paper_folders.list_papers() for name in list_tables(paper)]
 
 
 @pytest.mark.parametrize(("paper", "name"), TABLES)

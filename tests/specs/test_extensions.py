@@ -16,7 +16,7 @@ from despur import losses, methods, metrics
 from despur.cli.list import list_kind
 from despur.cli.new import create
 from despur.evaluate import evaluate, load_measures
-from despur.orchestration import experiments
+from despur.orchestration import experiments, paper_folders
 from despur.orchestration.configuration import load_configuration
 from despur.specs import declarations, extensions
 from despur.specs.declarations import find_component, list_components, list_measures, read_declarations
@@ -140,7 +140,7 @@ def test_a_paper_outside_the_package_is_listed_and_its_tables_can_be_made(folder
     text = f"papers: [my_paper]\nseeds: 1\ndatasets: {{cmnist: colored_digits}}\nextensions: ['{mine}']\n"
     Path("own.yaml").write_text(text)
     load_configuration(Path("own.yaml"))
-    assert "my_paper" in experiments.list_papers() and "cnc" in experiments.list_papers()
+    assert "my_paper" in paper_folders.list_papers() and "cnc" in paper_folders.list_papers()
     assert any(line.startswith("my_paper ") for line in list_kind("papers"))
     Path("Snakefile").write_text(WORKFLOW)
     project = Project(folder)
@@ -152,10 +152,10 @@ def test_a_paper_outside_the_package_is_listed_and_its_tables_can_be_made(folder
         list(create("paper", "my_paper", mine))
     (mine / "papers/my_paper").rename(mine / "papers/my-paper")
     with pytest.raises(SettingError, match=r"papers/my-paper: rename it"):
-        experiments.list_papers()
+        paper_folders.list_papers()
     (mine / "papers/my-paper").rename(mine / "papers/cnc")
     with pytest.raises(SettingError, match=r"touch storm/papers/cnc: .*papers/cnc has the same name: rename"):
-        experiments.list_papers()
+        paper_folders.list_papers()
 
 
 def test_a_folder_that_is_not_there_is_refused_by_name_and_not_by_an_import(folder, monkeypatch):

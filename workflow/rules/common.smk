@@ -9,7 +9,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from despur.orchestration import artifact_files, configuration, experiments, jobs, matrix, resources, targets
+from despur.orchestration import artifact_files, configuration, experiments, jobs, matrix, paper_folders, resources, targets
 from despur.specs import paths
 from despur.specs.settings import SettingError
 from despur.specs.stages import STAGES
@@ -139,7 +139,7 @@ def path_without_suffix(wildcards, output):
 def artifact_outputs(paper, artifact):
     """The files that the rule of an artifact writes. The report shows one of each, unless it is not for people."""
     files, title = artifact_files.list_outputs(config, paper, artifact), experiments.load_experiments(paper)["title"]
-    caption = str(experiments.find_paper(paper) / "captions" / f"{artifact}.rst")
+    caption = str(paper_folders.find_paper(paper) / "captions" / f"{artifact}.rst")
     return report_files(files, caption, title, artifact_files.sort_for_report(paper).index(artifact) + 1)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from despur.orchestration.experiments import list_papers
+from despur.orchestration.paper_folders import list_papers
 from despur.specs.stages import OTHER_RULES, RULE_TITLES
 
 # seconds, until measured

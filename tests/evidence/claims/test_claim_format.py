@@ -11,7 +11,7 @@ from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.claims.read_formulas import read_group
 from despur.evidence.statistics.formulas import DEFAULTS, NEAR, Formulas
 from despur.evidence.statistics.levels import Missing
-from despur.orchestration.experiments import find_paper, list_papers
+from despur.orchestration.paper_folders import find_paper, list_papers
 from despur.specs.settings import SettingError
 
 

@@ -21,7 +21,7 @@ from despur.evidence.statistics.levels import Missing
 from despur.evidence.statistics.rank_correlations import fisher, least_half_width
 from despur.evidence.verdicts import Printed as PrintedVerdict
 from despur.evidence.verdicts import Tier
-from despur.orchestration import experiments
+from despur.orchestration import experiments, paper_folders
 from despur.orchestration.experiments import ArtifactRun
 
 WORST = "worst_group_accuracy"
@@ -514,13 +514,13 @@ def test_printed_numbers_may_go_by_other_names(tmp_path):
 
 # the claims of the papers
 
-PAPERS = [paper for paper in experiments.list_papers() if (experiments.PAPERS / paper / "claims.yaml").exists()]
+PAPERS = [paper for paper in paper_folders.list_papers() if (paper_folders.PAPERS / paper / "claims.yaml").exists()]
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_claims_of_a_paper_can_be_read_and_name_artifacts_that_are_there(paper):
     known = experiments.load_experiments(paper)
-    every, _ = read_claims(experiments.PAPERS / paper / "claims.yaml")
+    every, _ = read_claims(paper_folders.PAPERS / paper / "claims.yaml")
     assert len({claim.name for claim in every}) == len(every)
     for claim in every:
         assert set(claim.datasets) <= set(known["datasets"]), claim.name
@@ -533,8 +533,8 @@ def test_the_claims_of_a_paper_can_be_read_and_name_artifacts_that_are_there(pap
 def test_every_claim_is_executed_on_the_printed_numbers_first(paper):
     """It holds there by its own margin, or is listed with where the paper contradicts it, or with why its numbers are
     not printed."""
-    every, names = read_claims(experiments.PAPERS / paper / "claims.yaml")
-    folder = experiments.PAPERS / paper / "reported"
+    every, names = read_claims(paper_folders.PAPERS / paper / "claims.yaml")
+    folder = paper_folders.PAPERS / paper / "reported"
     numbers = {claim.artifact: Printed(folder, names, claim.artifact) for claim in every}
     for claim in (claim for claim in every if not claim.not_executed):
         for datasets in claim.rows:

@@ -15,7 +15,8 @@ from despur.evidence.numbers.choices import (
 from despur.evidence.numbers.counts import NUMBER
 from despur.evidence.runs.sources import Sources
 from despur.evidence.verdicts import NumberVerdict
-from despur.orchestration.experiments import list_papers, load_experiments
+from despur.orchestration.experiments import load_experiments
+from despur.orchestration.paper_folders import list_papers
 from despur.specs.settings import SettingError
 
 WIDE = Choice({"simclr": {"encoder.width": "16"}}, "App. D")

@@ -8,7 +8,8 @@ from scipy import stats
 from despur.evidence.sentences import judging
 from despur.evidence.sentences.judging import judge_sentences
 from despur.evidence.sentences.sentence_format import read_sentence
-from despur.orchestration.experiments import find_paper, list_papers, load_experiments
+from despur.orchestration.experiments import load_experiments
+from despur.orchestration.paper_folders import find_paper, list_papers
 from despur.specs.settings import SettingError
 
 FIXED = {"split": "test", "selection": "best", "group": "", "substitute": False, "paper_dataset": "celeba"}

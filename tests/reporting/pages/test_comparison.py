@@ -18,7 +18,7 @@ from scipy import stats
 from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.statistics.contrasts import LEVEL
-from despur.orchestration import artifact_files, configuration, experiments, matrix, plan
+from despur.orchestration import artifact_files, configuration, matrix, paper_folders, plan
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.pages import comparison
 from despur.reporting.pages.comparison import METRICS, compare
@@ -76,7 +76,7 @@ def test_the_matrix_of_real_data_adds_no_job_to_those_of_the_papers(name):
 
 
 def test_the_bundled_matrix_has_methods_of_several_papers_and_at_most_15_further_processes():
-    config = configuration.load_configuration(experiments.PAPERS.parents[2] / "config.yaml")
+    config = configuration.load_configuration(paper_folders.PAPERS.parents[2] / "config.yaml")
     found = matrix.list_artifact_runs(config)
     assert len({paper for artifact_run in found for paper in matrix.list_papers(artifact_run)}) >= 3
     assert {"erm", "jtt", "cnc", "gdro", "con", "standard_cl"} <= {artifact_run.paper_method for artifact_run in found}

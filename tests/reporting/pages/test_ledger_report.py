@@ -11,7 +11,7 @@ from despur.cli.ledger import check_or_report
 from despur.evidence.ledger import files as ledger
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import judge_records
-from despur.orchestration import experiments
+from despur.orchestration import paper_folders
 from despur.reporting.pages.ledger_report import MARKS, insert_report, report_paper
 from despur.reporting.pages.summary import DOCUMENTS
 from despur.specs.declarations import PACKAGE
@@ -25,9 +25,9 @@ def judge(folder):
     return judge_records(load_sound(folder)[0])
 
 
-@pytest.mark.parametrize("paper", experiments.list_papers())
+@pytest.mark.parametrize("paper", paper_folders.list_papers())
 def test_what_readmes_say_is_of_the_ledger_of_today(paper):
-    text = (experiments.PAPERS / paper / "README.md").read_text()
+    text = (paper_folders.PAPERS / paper / "README.md").read_text()
     assert all(text.count(mark) == 1 for mark in MARKS), "the README has no place for what was measured"
     report = report_paper(paper, judge(PACKAGE.parents[1] / ledger.LEDGER))
     assert insert_report(text, report) == text, "bring it up to date: despur ledger report"

@@ -15,7 +15,7 @@ from project import SOURCE
 from despur.evidence import tally
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.measurements import Measurement
-from despur.orchestration import configuration, experiments
+from despur.orchestration import configuration, experiments, paper_folders
 from despur.reporting.pages import findings, scorecard, scorecard_page
 from despur.reporting.templates import create_environment
 
@@ -79,15 +79,15 @@ def test_the_first_screen_says_of_each_paper_what_is_known_on_which_data_and_how
     row = known.split(">cnc</a>")[1].split("</tr>")[0]
     assert re.search(r'data-label="within 2">1 ', row) and re.search(r'data-label="not known">1<', row)
     assert "3 stated; 1 to 3 seeds of " in row and 'not seen">1, 0, 0<' in row
-    assert all(f">{paper}</a>" in known for paper in experiments.list_papers())
-    assert known.count("Primary claim") == len(experiments.list_papers())
+    assert all(f">{paper}</a>" in known for paper in paper_folders.list_papers())
+    assert known.count("Primary claim") == len(paper_folders.list_papers())
 
 
 def test_missing_papers_are_shown_with_the_command_that_runs_them(text):
     assert "make CONFIG=config/fair_cl.yaml" in text.split('id="fair_cl"')[1][:1500]
     assert "add domain_temperature to the papers of a configuration" in text
     assert "snakemake cnc" in text
-    for paper in experiments.list_papers():
+    for paper in paper_folders.list_papers():
         assert f'id="{paper}"' in text
 
 
@@ -159,8 +159,8 @@ def test_the_papers_slips_are_listed_with_what_is_printed(text):
     assert re.search(r"CNC&#39;s average accuracy is above that of DANN.*\s.*celeba.*Table A.2: DANN", part)
     slips = sum(
         len(claim.slip) if isinstance(claim.slip, dict) else bool(claim.slip)
-        for paper in experiments.list_papers()
-        for claim in read_claims(experiments.PAPERS / paper / "claims.yaml")[0]
+        for paper in paper_folders.list_papers()
+        for claim in read_claims(paper_folders.PAPERS / paper / "claims.yaml")[0]
         if not claim.ours
     )
     assert part.count("<tr>") == slips + 1
@@ -169,7 +169,7 @@ def test_the_papers_slips_are_listed_with_what_is_printed(text):
 def test_the_table_has_every_number_and_claim_once(made):
     table = pd.read_csv(made / "scorecard.csv")
     numbers, claims = table[table["kind_of_row"] == "number"], table[table["kind_of_row"] == "claim"]
-    assert len(numbers) == sum(len(tally.list_printed(paper)) for paper in experiments.list_papers())
+    assert len(numbers) == sum(len(tally.list_printed(paper)) for paper in paper_folders.list_papers())
     assert not numbers.duplicated(["paper", *tally.PRINTED_KEY]).any() and numbers[["unit", "place"]].notna().all(
         axis=None
     )

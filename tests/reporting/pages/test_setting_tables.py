@@ -2,7 +2,7 @@
 
 import pytest
 
-from despur.orchestration.experiments import PAPERS
+from despur.orchestration.paper_folders import PAPERS
 from despur.reporting.pages import setting_tables
 from despur.reporting.pages.setting_tables import list_rows, list_table_lines
 

@@ -7,7 +7,7 @@ from project import SOURCE
 from despur.evidence.all_evidence import gather_evidence, list_not_run, load_evidence
 from despur.evidence.tally import COMPARISON
 from despur.evidence.verdicts import Tier
-from despur.orchestration.experiments import list_papers
+from despur.orchestration.paper_folders import list_papers
 from despur.reporting.pages import summary
 from despur.reporting.pages.scorecard_rows import SCORECARD_COLUMNS
 from despur.storage.store import InputError

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from despur.orchestration.experiments import PAPERS, find_paper, list_papers
+from despur.orchestration.paper_folders import PAPERS, find_paper, list_papers
 from despur.specs.declarations import PACKAGE, find_component, list_components
 from despur.specs.settings import SettingError
 

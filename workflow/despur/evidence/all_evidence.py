@@ -16,7 +16,8 @@ from despur.evidence.measurements import SAME_MEASUREMENT, Measurement, list_mea
 from despur.evidence.numbers.counts import count_standing
 from despur.evidence.statistics.multiplicity import WRONG, adjust_false_discoveries, adjust_holm, calibrate
 from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ORDERS, ClaimVerdict, NumberVerdict, Tier
-from despur.orchestration.experiments import REFERENCE, find_papers
+from despur.orchestration.experiments import REFERENCE
+from despur.orchestration.paper_folders import find_papers
 
 CLAIM = ["paper", "claim", "paper_dataset", "tier"]
 UNDECIDABLE = (NumberVerdict.OTHER_SETTINGS, NumberVerdict.NOT_COMPARED, ClaimVerdict.NOT_TUNED)  # on the paper's data

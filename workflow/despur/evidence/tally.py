@@ -13,7 +13,7 @@ from despur.evidence.numbers.counts import P_VALUES
 from despur.evidence.numbers.tables import NUMBER_COLUMNS
 from despur.evidence.numbers.tables import TEXTS as NUMBER_TEXTS
 from despur.evidence.verdicts import NumberVerdict
-from despur.orchestration import artifact_files, experiments
+from despur.orchestration import artifact_files, experiments, paper_folders
 
 CLAIM, COMPARISON = "claim", "comparison"  # kinds of rows
 PRINTED_KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]
@@ -60,7 +60,7 @@ def list_printed(paper: str) -> pd.DataFrame:
         for file in here.get("reads", [])
         if file.startswith("reported/") and artifact_files.find_module(name) == artifact_files.TABLE
     }
-    for file in sorted((experiments.find_paper(paper) / "reported").glob("*.csv")):
+    for file in sorted((paper_folders.find_paper(paper) / "reported").glob("*.csv")):
         table = pd.read_csv(file, dtype={"setting": str})
         if "metric" in table:
             place = "text" if file.stem == "prose" else artifact_files.format_label(file.stem)
@@ -133,7 +133,7 @@ def gather_numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
 def gather_claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     """A row for each claim, data set of the paper and data set that is used for it; what no finished table judges is
     not run here. ``kind_of_row``: CLAIM, or COMPARISON where no sentence of the paper states it."""
-    file = experiments.find_paper(paper) / "claims.yaml"
+    file = paper_folders.find_paper(paper) / "claims.yaml"
     claims = {claim.name: claim for claim in read_claims(file)[0]}
     wanted = [(claim.name, ", ".join(datasets)) for claim in claims.values() for datasets in claim.rows]
     order = {row: i for i, row in enumerate(wanted)}

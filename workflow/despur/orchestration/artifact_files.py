@@ -4,15 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from despur.orchestration.experiments import (
-    PAPERS,
-    RESULTS,
-    configure_artifact,
-    find_paper,
-    list_artifact_runs,
-    list_papers,
-    load_experiments,
-)
+from despur.orchestration.experiments import RESULTS, configure_artifact, list_artifact_runs, load_experiments
+from despur.orchestration.paper_folders import PAPERS, find_paper, list_papers
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.stages import find_files
 

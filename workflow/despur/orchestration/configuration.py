@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from despur.orchestration import experiments, matrix
+from despur.orchestration import experiments, matrix, paper_folders
 from despur.orchestration.configuration_files import (
     expand,
     list_files,
@@ -137,7 +137,7 @@ def list_method_names(paper: str, config: Mapping[str, Any] | None = None) -> se
 def _check_datasets(config: Mapping[str, Any]) -> None:
     """Data sets of all papers are known: a configuration of other papers keeps those of config.yaml."""
     methods_on: dict[str, set[str]] = {}
-    for paper in experiments.list_papers():
+    for paper in paper_folders.list_papers():
         for name in load_experiments(paper)["datasets"]:
             methods_on.setdefault(name, set()).update(list_method_names(paper, config))
     with within("config key datasets"):

@@ -43,15 +43,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from despur.specs.extensions import list_extensions
-from despur.specs.names import change_settings, parse, unknown
+from despur.orchestration.paper_folders import find_paper
+from despur.specs.names import change_settings, parse
 from despur.specs.paths import ResultPath, chunk_seeds, chunk_size, split_stage
 from despur.specs.resolution import change_data, check_length, resolve
-from despur.specs.settings import SettingError
 from despur.specs.stages import STAGES
 from despur.specs.yaml_files import load_file
 
-PAPERS = Path(__file__).parents[1] / "papers"
 REFERENCE = Path("results/reference")  # what full runs measured: kept in the project
 LEDGER = Path("results/ledger")  # one record for each run
 RESULTS = Path("results")
@@ -77,32 +75,6 @@ class ArtifactRun:
         base, settings = parse(self.dataset)
         same = {base, *(f"{base}_{value}" for values in settings.values() for value in values)}
         return self.paper_dataset not in same and not self.paper_dataset.endswith(f"_{base}")
-
-
-def find_papers() -> dict[str, Path]:
-    """The folder of each paper, by name: in despur/papers and in the folders ``papers`` of extensions. Raises
-    SettingError for a name that two folders have, or that no Python package can have."""
-    folders: dict[str, Path] = {}
-    for root in (PAPERS, *(folder / "papers" for folder in list_extensions())):
-        for folder in sorted(file.parent for file in root.glob("*/experiments.yaml")):
-            if folder.name in folders:
-                raise SettingError(f"{folder}: {folders[folder.name]} has the same name: rename one of them")
-            if not folder.name.isidentifier():
-                raise SettingError(f"{folder}: rename it: Python imports only names of letters, digits and _")
-            folders[folder.name] = folder
-    return folders
-
-
-def list_papers() -> list[str]:
-    return sorted(find_papers())
-
-
-def find_paper(paper: str) -> Path:
-    """The folder of a paper. Raises SettingError for a paper that has none."""
-    folders = find_papers()
-    if paper not in folders:
-        raise unknown("paper", paper, folders)
-    return folders[paper]
 
 
 @cache

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from despur.orchestration import artifact_files, experiments, matrix
+from despur.orchestration import artifact_files, experiments, matrix, paper_folders
 from despur.specs.paths import ResultPath, data_root
 from despur.specs.stages import PARTS, STAGES
 from despur.storage import hub, raw_files, weight_files
@@ -73,7 +73,7 @@ def serialize_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> 
         "artifact_runs": [
             asdict(artifact_run) for artifact_run in experiments.list_artifact_runs(config, paper, artifact)
         ],
-        "code": script_digest(str(experiments.find_paper(paper) / f"{module}.py")),
+        "code": script_digest(str(paper_folders.find_paper(paper) / f"{module}.py")),
     }
     if experiments.configure_artifact(config, paper, artifact).get("shows_settings"):
         content["settings"] = declarations_digest()

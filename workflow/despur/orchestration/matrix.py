@@ -7,7 +7,7 @@ and their specifications."""
 from collections.abc import Mapping
 from typing import Any
 
-from despur.orchestration import experiments
+from despur.orchestration import experiments, paper_folders
 from despur.orchestration.experiments import RESULTS, ArtifactRun
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve_canonical
@@ -61,7 +61,7 @@ def list_papers(artifact_run: ArtifactRun) -> list[str]:
     name = locate_result(artifact_run.folders[0]).name
     return [
         paper
-        for paper in experiments.list_papers()
+        for paper in paper_folders.list_papers()
         if (paper_methods := experiments.load_experiments(paper)["methods"]).keys() & {artifact_run.paper_method}
         or name in paper_methods.values()
     ]

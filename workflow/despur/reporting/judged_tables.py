@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from despur.evidence.sentences.judging import format_sentences, judge_sentences
-from despur.orchestration.experiments import ArtifactRun, find_paper
+from despur.orchestration.experiments import ArtifactRun
+from despur.orchestration.paper_folders import find_paper
 from despur.reporting.tables import WriteArtifact, write_table
 
 Tables = tuple[pd.DataFrame, pd.DataFrame]  # metrics and their bootstrap values

@@ -15,7 +15,8 @@ from despur.evidence.runs.sources import Sources, list_runs
 from despur.evidence.statistics.contrasts import SEEDS
 from despur.orchestration import artifact_files
 from despur.orchestration.configuration import list_method_names
-from despur.orchestration.experiments import ArtifactRun, find_paper, list_artifact_runs
+from despur.orchestration.experiments import ArtifactRun, list_artifact_runs
+from despur.orchestration.paper_folders import find_paper
 from despur.orchestration.plan import list_jobs_behind
 from despur.specs.paths import ResultPath, identify_run, locate_result, parse_seeds
 from despur.specs.stages import PARTS

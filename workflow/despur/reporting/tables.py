@@ -13,7 +13,7 @@ from despur.evidence.numbers.counts import summarize_verdicts
 from despur.evidence.numbers.tables import format_table, to_markdown
 from despur.evidence.runs.artifact_metrics import parse_artifact_runs
 from despur.evidence.verdicts import ClaimVerdict, NumberVerdict
-from despur.orchestration import artifact_files, experiments
+from despur.orchestration import artifact_files, experiments, paper_folders
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.templates import render_template
 from despur.storage.group_warnings import describe_warnings
@@ -89,7 +89,7 @@ def render_table(paper: str, name: str, display: pd.DataFrame, line: str) -> str
     return render_template(
         "table.html.jinja",
         paper=paper,
-        title=experiments.load_experiments(paper)["title"] if paper in experiments.list_papers() else "",
+        title=experiments.load_experiments(paper)["title"] if paper in paper_folders.list_papers() else "",
         label=artifact_files.format_label(name),
         caption=mark_up(read_caption(paper, name)),
         line=line,
@@ -108,7 +108,7 @@ def is_numeric(column: pd.Series) -> bool:
 
 def read_caption(paper: str, name: str) -> str:
     """What a table shows, in the words of its paper's folder; nothing where there is no caption."""
-    folder = experiments.find_papers().get(paper, Path()) / "captions"
+    folder = paper_folders.find_papers().get(paper, Path()) / "captions"
     files = [folder / f"{stem}.rst" for stem in (name, artifact_files.find_artifact(paper, name))]
     return next((file.read_text(encoding="utf-8") for file in files if file.exists()), "")
 

@@ -19,7 +19,8 @@ from despur.evidence.sentences.values import describe_beside, take_value
 from despur.evidence.statistics.formulas import Formulas
 from despur.evidence.statistics.levels import Missing
 from despur.evidence.verdicts import NumberVerdict, Settings
-from despur.orchestration.experiments import find_paper, load_experiments
+from despur.orchestration.experiments import load_experiments
+from despur.orchestration.paper_folders import find_paper
 from despur.specs.settings import SettingError
 
 

@@ -8,7 +8,8 @@ import pandas as pd
 from despur.evidence.ledger.standing import JudgedRecord
 from despur.evidence.numbers.choices import list_tried, read_choices
 from despur.evidence.numbers.settings import is_same_number
-from despur.orchestration.experiments import find_paper, load_experiments
+from despur.orchestration.experiments import load_experiments
+from despur.orchestration.paper_folders import find_paper
 from despur.specs.resolution import resolve
 
 PAPER = "domain_temperature"

@@ -17,7 +17,8 @@ from despur.evidence.ledger.standing import JudgedRecord, judge_records
 from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.verdicts import COUNTED, MEASURED, ChoiceVerdict, NumberVerdict, Settings
-from despur.orchestration.experiments import REFERENCE, find_paper, load_experiments
+from despur.orchestration.experiments import REFERENCE, load_experiments
+from despur.orchestration.paper_folders import find_paper
 from despur.reporting.pages.ledger_report import describe_hours, select_records
 from despur.reporting.pages.summary import PaperSummary, format_row, summarize_papers
 from despur.storage.store import atomic

@@ -12,7 +12,8 @@ from despur.evidence.ledger import files
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import JudgedRecord, judge_records
 from despur.evidence.numbers.choices import is_trial
-from despur.orchestration.experiments import find_papers, load_experiments
+from despur.orchestration.experiments import load_experiments
+from despur.orchestration.paper_folders import find_papers
 from despur.reporting.pages.summary import format_row
 from despur.specs.names import parse
 from despur.storage.store import atomic

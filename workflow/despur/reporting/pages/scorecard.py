@@ -16,7 +16,7 @@ from typing import Any
 from despur.evidence import tally
 from despur.evidence.all_evidence import load_evidence
 from despur.evidence.verdicts import ClaimVerdict
-from despur.orchestration import configuration, experiments
+from despur.orchestration import configuration, paper_folders
 from despur.reporting.digits import check_digits
 from despur.reporting.pages import summary
 from despur.reporting.pages.findings import list_choices
@@ -49,7 +49,7 @@ def render(page: Page, digits: str) -> str:
 def gather(config: Mapping[str, Any], target: Path) -> Page:
     """The page of a configuration, whose rows are written to ``target``.csv: with the ledger and reference runs, they
     are what is known."""
-    claims = {paper: tally.gather_claims(config, paper) for paper in experiments.list_papers()}
+    claims = {paper: tally.gather_claims(config, paper) for paper in paper_folders.list_papers()}
     tables = {paper: (tally.gather_numbers(config, paper), paper_claims) for paper, paper_claims in claims.items()}
     rows = target.with_suffix(".csv")
     write_csv(rows, join_tables(tables))

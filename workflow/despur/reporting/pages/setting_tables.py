@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from despur.orchestration.configuration import load_configuration
-from despur.orchestration.experiments import PAPERS, list_artifact_runs, load_experiments
+from despur.orchestration.experiments import list_artifact_runs, load_experiments
+from despur.orchestration.paper_folders import PAPERS
 from despur.specs.declarations import paper_hyperparameters, read_declarations
 from despur.specs.paths import locate_result
 from despur.specs.settings import spell
