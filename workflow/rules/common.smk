@@ -9,7 +9,16 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from despur.orchestration import artifact_files, configuration, experiments, jobs, matrix, paper_folders, resources, targets
+from despur.orchestration import (
+    artifact_files,
+    configuration,
+    experiments,
+    jobs,
+    matrix,
+    paper_folders,
+    resources,
+    targets,
+)
 from despur.specs import paths
 from despur.specs.settings import SettingError
 from despur.specs.stages import STAGES
