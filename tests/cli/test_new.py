@@ -10,7 +10,7 @@ from project import SOURCE, Project
 
 from despur.cli.list import list_kind
 from despur.cli.new import CREATED, create
-from despur.orchestration import experiments
+from despur.orchestration import paper_folders
 from despur.reporting.pages import scorecard
 from despur.specs.extensions import VARIABLE
 from despur.specs.settings import SettingError
@@ -64,7 +64,7 @@ def test_a_new_paper_may_be_without_claims(tmp_path, monkeypatch, claims):
     list(create("paper", "my_paper", tmp_path))
     file = tmp_path / "papers/my_paper/claims.yaml"
     file.unlink() if claims is None else file.write_text(claims)
-    monkeypatch.setattr(experiments, "list_papers", lambda: ["my_paper"])
+    monkeypatch.setattr(paper_folders, "list_papers", lambda: ["my_paper"])
     config = {"papers": ["my_paper"], "seeds": 1, "outputs": "results", "datasets": {"cmnist": "colored_digits"}}
     scorecard.write(config, tmp_path / "scorecard")
     assert list(list_kind("claims")) == []

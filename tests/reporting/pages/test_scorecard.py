@@ -15,7 +15,7 @@ from project import SOURCE
 from despur.evidence import tally
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.measurements import Measurement
-from despur.orchestration import configuration, experiments, paper_folders
+from despur.orchestration import configuration, paper_folders
 from despur.reporting.pages import findings, scorecard, scorecard_page
 from despur.reporting.templates import create_environment
 
@@ -195,7 +195,7 @@ def test_every_run_folder_behind_a_number_is_linked(text):
 def test_without_any_result_the_page_says_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(scorecard_page.origin, "git", lambda *_: None)  # as where the package is installed
-    monkeypatch.setattr(experiments, "list_papers", lambda: ["cnc"])
+    monkeypatch.setattr(paper_folders, "list_papers", lambda: ["cnc"])
     scorecard.write(CONFIG | {"matrix": {}}, Path("results/scorecard"))
     text = Path("results/scorecard.html").read_text()
     assert "No order was looked at" in text and "badge holds" not in text and "badge within-2" not in text
@@ -211,7 +211,7 @@ def test_the_command_line_takes_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("some.yaml").write_text("papers: [cnc]\ndatasets: {cmnist: colored_digits}\noutputs: results/some\n")
     monkeypatch.setattr("sys.argv", ["scorecard", "--configfile", "some.yaml", "--output", "results/some/scorecard"])
-    monkeypatch.setattr(experiments, "list_papers", lambda: ["cnc"])
+    monkeypatch.setattr(paper_folders, "list_papers", lambda: ["cnc"])
     scorecard.main()
     assert Path("results/some/scorecard.html").exists()
 
