@@ -52,8 +52,23 @@ def test_orders_on_substitutes_stand_apart_from_claims_on_the_papers_data():
         {"claim": "b", "tier": Tier.PAPER, "verdict": "holds", "primary": "abstract", "statement": "b is best"},
         {"claim": "c", "tier": Tier.SUBSTITUTE, "verdict": "seen here", "kind_of_row": COMPARISON},
     )
-    assert found.cells[summary.SUBSTITUTES] == "1, 0, 1"
+    assert found.cells[summary.ORDERS_SEEN[Tier.SUBSTITUTE]] == "1, 0, 1"
     assert "“b is best”: undecided (cmnist)" in found.claim  # it has no p value: Holm lets it not stand
+
+
+def test_orders_with_another_encoder_have_a_column_and_a_line_where_there_are_any():
+    title = summary.ORDERS_SEEN[Tier.OTHER_ENCODER]
+    row = {
+        "claim": "a",
+        "tier": Tier.OTHER_ENCODER,
+        "verdict": "opposite seen here",
+        "paper_dataset": "waterbirds",
+        "data": "waterbirds",
+    }
+    found = known(row)
+    assert found.cells[title] == "0, 1, 0"
+    assert [*summary.format_lines([found])][-1] == f"cnc: {title} 0, 1, 0"
+    assert title not in known(row | {"tier": Tier.SUBSTITUTE}).cells
 
 
 def test_the_primary_claim_says_its_verdict_on_each_data_set():

@@ -72,7 +72,8 @@ def format_sentence(paper: summary.PaperSummary) -> str:
     counts = ", ".join(
         f"{paper.cells[title]} {title}" for title in summary.COUNTS if paper.cells[title] not in ("0", "–")
     )
-    orders = f"Orders {summary.SUBSTITUTES}: {paper.cells[summary.SUBSTITUTES]}."
+    titles = summary.ORDERS_SEEN.values()
+    orders = " ".join(f"Orders {title}: {cell}." for title, cell in paper.cells.items() if title in titles)
     said = f"{paper.claim} Distinct printed numbers: {counts}. {orders}".replace("*", "\\*")
     return f"{paper.title}\n   {said}"
 

@@ -30,7 +30,10 @@ COUNTS = {  # title of a column: the verdicts that it counts
     "not compared": [NumberVerdict.FITTED, NumberVerdict.OTHER_SETTINGS, NumberVerdict.NOT_COMPARED],
     "not measured": [NumberVerdict.SUBSTITUTE, NumberVerdict.NOT_RUN],
 }
-SUBSTITUTES = "on substitutes: seen, opposite, not seen"
+ORDERS_SEEN = {  # title of a column: of which orders it counts what is seen
+    Tier.OTHER_ENCODER: "with another encoder: seen, opposite, not seen",
+    Tier.SUBSTITUTE: "on substitutes: seen, opposite, not seen",
+}
 LEGEND = {
     "within 2, within 5, beyond 5": "of distinct printed numbers, how many of ours lie within 2, within 5 or beyond 5 "
     "points of print (other units: percent); in brackets those that stand if 5 % of all may be false",
@@ -40,7 +43,8 @@ LEGEND = {
     "here, as what the paper copies from others",
     "not measured": "not run on the paper's data",
     "settings": "where the settings of what was compared come from",
-    SUBSTITUTES.split(":")[0]: "orders that small bundled data show; they are no evidence about a paper",
+    "with another encoder": "orders on the paper's data with features of another encoder, if any",
+    "on substitutes": "orders that small bundled data show; they are no evidence about a paper",
 }
 
 
@@ -55,7 +59,10 @@ class PaperSummary:
 
 
 def summarize_papers(evidence: Evidence) -> list[PaperSummary]:
-    """The sentence and the row of each paper."""
+    """The sentence and the row of each paper. Orders with another encoder have a column where some were looked at."""
+    tiers = [
+        tier for tier in ORDERS_SEEN if tier == Tier.SUBSTITUTE or any(paper.claims[tier] for paper in evidence.papers)
+    ]
     return [
         PaperSummary(
             paper.paper,
@@ -65,7 +72,7 @@ def summarize_papers(evidence: Evidence) -> list[PaperSummary]:
                 "primary claim": "; ".join(dict.fromkeys(map(shorten, select_own(paper.primary)["verdict"]))),
                 **{title: count_cell(paper, title, verdicts) for title, verdicts in COUNTS.items()},
                 "settings": describe_settings(paper, evidence),
-                SUBSTITUTES: describe_orders(paper.claims[Tier.SUBSTITUTE]),
+                **{ORDERS_SEEN[tier]: describe_orders(paper.claims[tier]) for tier in tiers},
             },
         )
         for paper in evidence.papers
@@ -125,18 +132,18 @@ def describe_orders(counts: Mapping[str, int]) -> str:
 
 def format_lines(papers: list[PaperSummary]) -> Iterator[str]:
     """The table as lines of a terminal: titles in two lines, a line for each paper, and below them the settings of what
-    was compared."""
+    was compared, and orders with another encoder."""
     rows = [{"paper": summary.paper, **summary.cells} for summary in papers]
-    titles = {name: fold_title(name) for name in rows[0] if name != "settings"}
+    below = ("settings", ORDERS_SEEN[Tier.OTHER_ENCODER])
+    titles = {name: fold_title(name) for name in rows[0] if name not in below}
     widths = {name: max(len(text) for text in (*titles[name], *(row[name] for row in rows))) for name in titles}
     for line in [{name: titles[name][part] for name in titles} for part in (0, 1)] + rows:
         cells = (
             line[name].rjust(width) if name in COUNTS else line[name].ljust(width) for name, width in widths.items()
         )
         yield "  ".join(cells).rstrip()
-    yield from (
-        f"{summary.paper}: settings {settings}" for summary in papers if (settings := summary.cells["settings"]) != "–"
-    )
+    for name in below:
+        yield from (f"{row['paper']}: {name} {row[name]}" for row in rows if row.get(name, "–") != "–")
 
 
 def fold_title(name: str) -> tuple[str, str]:
