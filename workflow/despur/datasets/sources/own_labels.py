@@ -65,8 +65,11 @@ def refuse_alike(path: Path, key: str, names: Sequence[str]) -> None:
 
 
 def refuse_measured(path: Path, column: pd.Series) -> None:
-    """Raises InputError for values that are measured, not counted."""
-    broken = column.to_numpy() % 1 != 0 if column.dtype.kind == "f" else np.zeros(len(column), bool)
+    """Raises InputError for values that are measured, not counted; floats from 2^53 are not exact."""
+    broken = np.zeros(len(column), bool)
+    if column.dtype.kind == "f":
+        broken = np.abs(column.to_numpy()) >= 2**53
+        broken[~broken] = column[~broken] % 1 != 0
     if broken.any() or column.nunique() > max(20, len(column) // 2):
         shown = f"{column.iloc[int(broken.argmax())]} of sample {int(broken.argmax())}, " if broken.any() else ""
         raise InputError(
