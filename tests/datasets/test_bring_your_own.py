@@ -13,6 +13,7 @@ from helpers import OPTIONS, read, result, some, tiny_dataset, well_formed
 from despur import groups
 from despur.cli.check import check
 from despur.cli.rows import Row
+from despur.datasets.sources import own_labels
 from despur.evaluate import evaluate
 from despur.metrics.rows import measure_accuracies, measure_leakage
 from despur.orchestration.jobs import list_missing
@@ -443,3 +444,8 @@ def test_columns_beside_a_column_of_features_are_refused(folder):
     pd.DataFrame(LEFT | {"features": list(BASE["features"]), "x": 1.0}).to_parquet(folder / "task.parquet")
     with pytest.raises(InputError, match=r"task\.parquet: nothing reads x; it may hold features, y, a, split"):
         read("bring_your_own", folder.parent)
+
+
+def test_whole_numbers_keep_their_names_whatever_their_size():
+    column = pd.Series(np.array([1, 2**63 + 5], np.uint64))
+    assert own_labels.number_values(column, np.zeros(2, bool))[1] == ["1", str(2**63 + 5)]

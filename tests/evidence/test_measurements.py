@@ -152,7 +152,7 @@ METHODS = [
 SIGMAS = (0.0, 25.0, 50.0, 75.0, 150.0)
 
 
-def measured(sigmas, untuned="", screened=""):
+def measured(sigmas, untuned="", screened="", partial=""):
     """Runs in which both domain-weighted methods are far above all others, at some sigmas."""
     keys = {"paper_dataset": "cmnist_3v5", "used_dataset": "cmnist_3v5", "data": "cmnist_3v5", "substitute": False}
     rows = [
@@ -162,6 +162,7 @@ def measured(sigmas, untuned="", screened=""):
             "sigma": sigma,
             "seed": seed,
             "untuned": "" if "weighted" in method else untuned,
+            "partial": partial or untuned,
             "screened": "" if "weighted" in method else screened,
             "changed": "",
             "shortened": "",
@@ -204,7 +205,21 @@ def test_baselines_at_guessed_settings_decide_nothing(name, verdict):
 def test_a_claim_about_screened_settings_says_so():
     found = judge_claim(CLAIMS["beats_baselines_on_ood"], ["cmnist_3v5"], measured([50.0], screened="weight, screened"))
     assert found["verdict"] == "holds"
-    assert found["reason"].startswith("dann (weight, screened); mmd (weight, screened)")
+    assert found["reason"] == "" and found["settings"].startswith("dann (weight, screened); mmd (weight, screened)")
+
+
+def test_of_all_settings_nothing_is_said_from_some_of_them():
+    few = measured([50.0], screened="weight, screened", partial="weight")
+    found = judge_claim(CLAIMS["higher_over_all_settings"], ["cmnist_3v5"], few)
+    assert found["verdict"] == "not run here" and found["reason"].startswith("not all settings: ")
+
+
+@pytest.mark.parametrize("tier", [Tier.PAPER, Tier.OTHER_ENCODER])
+def test_what_is_noted_of_settings_takes_no_claim_out_of_what_is_judged_together(tier):
+    row = {"paper": "p", "claim": "a", "paper_dataset": "d", "tier": tier, "primary": "", "p_holds": 0.001}
+    row |= {"p_fails": 1, "reason": "", "settings": "mmd (weight, screened)"}
+    table = judge_together(pd.DataFrame([row | {"verdict": "holds" if tier == Tier.PAPER else "seen here"}]))
+    assert table["q"].notna().all()
 
 
 def origin(method, spec, metric="test_id_accuracy", setting=FIRST, **columns):

@@ -172,7 +172,7 @@ def test_claims_about_orders_are_looked_at_with_an_encoder_that_the_paper_did_no
     claims = made("claims", [replace(run, paper="adapters") for run in both], tmp_path).set_index(["claim", "dataset"])
     order = claims.loc[("contrastive_adapter_beats_zero_shot", "waterbirds")]
     assert (order["verdict"], order["tier"]) == ("seen here", "the paper's data, another encoder")
-    assert order["reason"] == "encoder.checkpoint=laion2b_s34b_b79k, encoder.model=ViT-B-32"
+    assert order["settings"] == "encoder.checkpoint=laion2b_s34b_b79k, encoder.model=ViT-B-32"
     larger = claims.loc[("contrastive_adapter_beats_zero_shot_on_a_larger_model", "waterbirds")]
     assert larger["verdict"] == "not run here"
 

@@ -147,6 +147,13 @@ def test_the_best_mean_over_seeds_on_validation_data_is_selected():
     assert select(sweep_of({"a": [0.5, 0.5], "b": [0.5, 0.5]}))["method"].tolist() == ["a"]
 
 
+def test_settings_with_fewer_seeds_than_others_are_neither_selected_nor_averaged():
+    runs = sweep_of({"a": [0.6, 0.5], "b": [0.5, 0.5], "c": [0.9]})  # c may have had the better seed
+    assert selection.select_settings(runs)["method"].tolist() == ["a"]
+    table = selection.rows_where(selection.average_settings(runs), split="val", group="1%")
+    assert table["value"].tolist() == pytest.approx([0.55, 0.5])
+
+
 def test_selection_is_for_each_sigma_method_and_discriminator():
     first, second = {"a": [0.9], "b": [0.1]}, {"a": [0.1], "b": [0.9]}
     runs = pd.concat(

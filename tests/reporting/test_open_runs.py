@@ -88,3 +88,13 @@ def test_a_stage_1_model_that_is_here_is_not_trained_again():
     folder.mkdir(parents=True)
     (folder / "about.json").touch()
     assert stages().count("stage1") == 1
+
+
+def test_a_number_that_another_setting_of_the_method_is_compared_with_does_not_wait():
+    config = {"papers": ["domain_temperature"], "seeds": 3, "datasets": {"cmnist_3v5": "cmnist_3v5+draw=seed"}}
+    config["artifacts"] = {"domain_temperature": {"figure_1": {"data": "sigma=50"}}}
+    runs = {f"cmnist_3v5{f'+draw={seed}' * (seed > 0)}/cl_mmd/s{seed}": "a record" for seed in range(3)}
+    for sources, count in ((Sources(), 9), (Sources(where=runs), 0)):  # of Tables 1 and 2
+        found = list_open_runs(complete_configuration(config), sources)
+        (screened,) = (each for each in found if "+weight=5" in each.artifact_run.folders[0])
+        assert len(screened.numbers) == count and screened.claims

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from despur.evidence.runs import grids
-from despur.evidence.runs.grids import describe_grid
+from despur.evidence.runs.grids import Grid, describe_grid, find_measured_methods, name_family
 from despur.orchestration.experiments import ArtifactRun, load_experiments
 
 DATA = "cmnist_3v5"
@@ -35,6 +35,13 @@ def runs_of(name, paper_method="standard_cl", data=DATA):
     return ArtifactRun(DATA, data, paper_method, (f"results/runs/{data}/{name}/s0",), "figure_1", "domain_temperature")
 
 
+def describe(artifact_run, method, *others):
+    """The grid of a run, and of ``others`` of its method."""
+    data = artifact_run.dataset
+    measured = find_measured_methods([artifact_run, *others])
+    return describe_grid(artifact_run, data, method, measured.get(name_family(artifact_run, data), frozenset()))
+
+
 @pytest.mark.parametrize(
     ("runs", "data", "method", "tuned", "screened"),
     [
@@ -42,28 +49,56 @@ def runs_of(name, paper_method="standard_cl", data=DATA):
         ("simclr+temperature=0.1~0.2", DATA, "simclr", True, "temperature, screened with one seed"),
         ("simclr", DATA, "simclr", False, ""),  # the other point that the screening left over is not measured
         ("simclr+temperature=0.1~0.2~0.5", DATA, "simclr+temperature=0.5", False, ""),
+        ("simclr+epochs=50+temperature=0.1~0.2", DATA, "simclr+epochs=50", False, ""),
         ("simclr+temperature=0.1~0.2", f"{DATA}+sigma=25", "simclr", False, ""),
+        ("simclr+temperature=0.1~0.2", f"{DATA}+outside=redraw", "simclr", False, ""),
         (f"simclr+temperature={EVERY}", f"{DATA}+sigma=25", "simclr+temperature=0.5", True, ""),
+        (f"simclr+temperature={EVERY}", DATA, "simclr", True, ""),  # the whole grid: no screening is needed
     ],
 )
 def test_a_setting_is_selected_from_its_whole_grid_or_among_the_points_of_a_screening(
     runs, data, method, tuned, screened
 ):
-    grid = describe_grid(runs_of(runs, data=data), data, method)
+    grid = describe(runs_of(runs, data=data), method)
     assert (grid.tuned == "temperature", grid.untuned == "temperature") == (tuned, not tuned)
     assert grid.screened == screened
+    assert (grid.partial == "") == (EVERY in runs)
+
+
+def test_the_runs_that_a_screening_left_over_may_be_of_several_jobs():
+    first, second = runs_of("simclr"), runs_of("simclr+temperature=0.2")
+    assert describe(first, "simclr", second).screened == "temperature, screened with one seed"
+    assert describe(first, "simclr", replace(second, artifact="figure_5")).untuned == "temperature"
+
+
+def test_of_a_grid_every_combination_must_be_measured():
+    cross = runs_of(f"cl_mmd+temperature={EVERY}", "mmd"), runs_of("cl_mmd+weight=0.01~0.1~1~5", "mmd")
+    assert describe(*cross[:1], "cl_mmd", *cross[1:]).untuned == "temperature;weight"
+    assert describe(cross[0], "cl_mmd") == Grid("temperature", "weight", "weight", "", "")
+    assert describe(runs_of(f"cl_mmd+temperature={EVERY}+weight=0.01~0.1~1~5", "mmd"), "cl_mmd").untuned == ""
+
+
+def test_runs_with_fewer_seeds_than_others_are_not_selected_among():
+    many = replace(runs_of("simclr"), sources=tuple((f"{DATA}/simclr/s{seed}", "a record") for seed in range(3)))
+    few = replace(runs_of("simclr+temperature=0.2"), sources=((f"{DATA}/simclr+temperature=0.2/s0", "a record"),))
+    assert describe(many, "simclr", few).untuned == "temperature"
+
+
+def test_at_a_printed_point_nothing_is_untuned_but_the_grid_is_not_whole():
+    grid = describe(runs_of("domain_weighted_pairs", "domain_weighted_pairs"), "domain_weighted_pairs")
+    assert grid == Grid("", "", "tau_alpha;tau_beta", "", "")
 
 
 def test_only_records_count_as_measured():
     artifact_run = runs_of("simclr+temperature=0.1~0.2")
     elsewhere = replace(artifact_run, sources=((f"{DATA}/simclr/s0", "a record"),))
-    assert describe_grid(elsewhere, DATA, "simclr").untuned == "temperature"
+    assert describe(elsewhere, "simclr").untuned == "temperature"
 
 
 def test_a_screening_of_one_method_says_nothing_of_another():
     oracle = runs_of("simclr+augment.color_jitter=2.5+temperature=0.1~0.2", "color_jitter_oracle")
-    assert describe_grid(oracle, DATA, "simclr+augment.color_jitter=2.5").untuned == "temperature"
+    assert describe(oracle, "simclr+augment.color_jitter=2.5").untuned == "temperature"
 
 
 def test_substitutes_select_nothing():
-    assert not any(describe_grid(runs_of("simclr", data="domain_digits"), "domain_digits", "simclr"))
+    assert not any(describe(runs_of("simclr", data="domain_digits"), "simclr"))

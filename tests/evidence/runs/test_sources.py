@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from records import add, labels, rewrite, spoil
 
 from despur.evidence.ledger import files as ledger
 from despur.evidence.ledger.coding import encode
+from despur.evidence.runs import run_files
 from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples
 from despur.evidence.runs.run_files import count_test_originals, load_abouts, load_labels, load_upstream
 from despur.evidence.runs.sources import attach_sources, explain_records, find_sources
@@ -201,6 +203,13 @@ def test_labels_of_data_that_is_not_here_are_those_of_a_card():
         load_labels(ERM)
     used, known = {"cmnist": "colored_digits"}, set(known.table["original"].iloc[known.rows("test")])
     assert count_test_originals([measured], used) == len(known) and count_test_originals([ERM], used) is None
+
+
+def test_samples_are_not_counted_where_no_split_is_called_test(monkeypatch):
+    known = labels()
+    others = replace(known, table=known.table.replace({"split": {"test": "test_id"}}))
+    monkeypatch.setattr(run_files, "load_labels", lambda artifact_run: others)
+    assert count_test_originals([ERM], {"cmnist": "colored_digits"}) is None
 
 
 def test_training_groups_that_a_card_does_not_tell_are_no_zeros():

@@ -117,8 +117,9 @@ def test_a_verdict_says_how_surely_and_what_it_would_be_under_other_assumptions(
     claim = {"verdict": "seen here", "statement": "A is above B", "place": "Sec. 1", "paper_dataset": "x", "data": "y"}
     named, reason, collapsed = "abstract; named when nothing was recorded", "first asked for", "2 of 5 seeds collapsed"
     claim |= {"measured": "", "seeds": 10, "primary": named, "reason": reason, "collapsed": collapsed}
+    claim |= {"settings": "mmd (weight, screened)"}
     shown = show["orders"](pd.DataFrame([claim | {"q": 0.021, "p": 0.01}]))
-    assert all(words in shown for words in ("q 0.021", f"primary claim: {named}", reason, collapsed))
+    assert all(words in shown for words in ("q 0.021", f"primary claim: {named}", reason, collapsed, claim["settings"]))
     assert "named when nothing was recorded" in show["claim_list"](pd.DataFrame([claim]), "claims that are not run")
 
 

@@ -22,6 +22,7 @@ CLAIM_TEXT_COLUMNS = (
     "data",
     "advice",
     "reason",
+    "settings",
     "printed",
     "printed_note",
     "contrasts",

@@ -108,12 +108,14 @@ def select_methods(config: Mapping[str, Any], paper_dataset: str, methods: Mappi
 
 def configure_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> dict[str, Any]:
     """What an artifact shows: as its paper says (of a grid only what is selected or screened, unless the configuration
-    sweeps or has methods of its own), changed as the configuration says."""
+    sweeps), changed as the configuration says: methods or settings of its own were not screened."""
     here = load_experiments(paper)["artifacts"][artifact]
     changes = config.get("artifacts", {}).get(paper, {}).get(artifact, {})
-    if config.get("sweep") or "methods" in changes:
-        return {**here, "screened": [], **changes}
-    return {**here, **({"methods": here["selected"]} if "selected" in here else {}), **changes}
+    if "selected" in here and not config.get("sweep"):
+        here = here | {"methods": here["selected"]}
+    if config.get("sweep") or {"methods", "settings"} & changes.keys():
+        here = here | {"screened": []}
+    return {**here, **changes}
 
 
 def list_artifact_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[ArtifactRun]:

@@ -1,6 +1,7 @@
 """What is open in a configuration: its runs that were measured neither on this machine nor elsewhere (the ledger), the
 jobs behind them, and the printed numbers and claims that wait for them."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,7 +42,10 @@ def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[Open
     """What is open of each paper of a configuration. Results of other stages count with the runs that read them."""
     for paper in config["papers"]:
         printed, claims = tally.list_printed(paper), read_claims(find_paper(paper) / "claims.yaml")[0]
-        for shown in group_by_runs(config, paper):
+        groups = group_by_runs(config, paper)
+        points = {shown: describe_points(shown[1], sources) for shown in itertools.chain(*groups)}
+        compared = {number for shown in points for number in find_numbers(printed, *shown, points[shown], "compared")}
+        for shown in groups:
             (_, first), *_ = shown
             runs, jobs = find_open_jobs(first, sources)
             if not runs:
@@ -49,9 +53,9 @@ def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[Open
             numbers: set[int] = set()
             waiting: set[tuple[str, str]] = set()
             for artifact, artifact_run in shown:
-                points = describe_points(artifact_run, sources)
-                numbers |= {*find_numbers(printed[printed["artifact"] == artifact], artifact_run, points)}
-                waiting |= {*find_claims(claims, artifact_run, points)}
+                here = points[artifact, artifact_run]
+                numbers |= {*find_numbers(printed, artifact, artifact_run, here, "settled")} - compared
+                waiting |= {*find_claims(claims, artifact_run, here)}
             yield OpenRuns(
                 first,
                 tuple(dict.fromkeys(artifact_run.artifact for _, artifact_run in shown)),
@@ -109,16 +113,19 @@ def describe_points(artifact_run: ArtifactRun, sources: Sources) -> pd.DataFrame
     return pd.DataFrame(rows)
 
 
-def find_numbers(printed: pd.DataFrame, artifact_run: ArtifactRun, points: pd.DataFrame) -> Iterator[int]:
-    """The positions of the printed numbers of an artifact that have no comparison yet, and have one with the open
-    runs."""
+def find_numbers(
+    printed: pd.DataFrame, artifact: str, artifact_run: ArtifactRun, points: pd.DataFrame, state: str
+) -> Iterator[int]:
+    """The positions of the printed numbers of an artifact that are of a point in this ``state``: ``compared``, or
+    ``settled`` with the open runs."""
     rows = (printed["paper_dataset"] == artifact_run.paper_dataset) & (printed["method"] == artifact_run.paper_method)
+    rows &= printed["artifact"] == artifact
     for number in printed[rows & printed["unit"].isin(COMPARED)].itertuples():
         mine = at_settings(points, number.setting)
         pairs = zip(mine["data"], mine["method"], strict=True)
         same = [is_compared(artifact_run, number.setting, *pair) for pair in pairs]
         mine = mine[pd.Series(same, mine.index, dtype=bool)]
-        if mine["settled"].any() and not mine["compared"].any():
+        if mine[state].any():
             yield int(number.Index)
 
 

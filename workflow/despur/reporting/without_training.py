@@ -112,13 +112,16 @@ def write_choices(config: Mapping[str, Any], sources: Sources, file: Path) -> No
     rows, hours = [], read_kept_hours() | {key: about["seconds"] / 3600 for key, about in abouts.items()}
     on_gpu = {key for key, about in abouts.items() if about["device"] != "cpu"}
     for paper in config["papers"]:
-        numbers, experiments = tally.gather_numbers(config, paper), load_experiments(paper)
+        experiments = load_experiments(paper)
         own_hours = {
             key: spent for key, spent in hours.items() if parse(key.split("/")[0])[0] in experiments["datasets"]
         }
         for choice in read_choices(experiments):
             cost, runs = measure_cost(choice, own_hours, on_gpu), select_runs(choice, sources)
-            judged = judge_choice(numbers, measure_numbers(config, paper, runs)) if runs.seeds >= SEEDS else {}
+            judged = {}
+            if runs.seeds >= SEEDS:  # both sides of the same runs: a setting is selected among the same ones
+                others = Sources({key: sources.where[key] for key in runs.where})
+                judged = judge_choice(*(measure_numbers(config, paper, side) for side in (others, runs)))
             if judged.get("verdict", ChoiceVerdict.NOT_TRIED) == ChoiceVerdict.NOT_TRIED and cost["seeds"]:
                 judged["verdict"] = ChoiceVerdict.TOO_FEW
             found_on = "; ".join(list_fitted(experiments, choice.changes))

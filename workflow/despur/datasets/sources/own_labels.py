@@ -26,7 +26,7 @@ def find_missing(column: pd.Series, *codes: int) -> Array:
 
 def number_values(column: pd.Series, missing: Array) -> tuple[Array, list[str]]:
     """Values in sorted order numbered from 0, ``MISSING`` where they are missing, and what they are called."""
-    kind = {"b": bool, "i": np.int64, "u": np.int64, "f": np.int64}.get(column.dtype.kind, str)
+    kind = {"b": bool, "i": np.int64, "u": np.uint64, "f": np.int64}.get(column.dtype.kind, str)
     numbers = np.full(len(column), MISSING)
     values, numbers[~missing] = np.unique(column[~missing].to_numpy().astype(kind), return_inverse=True)
     return numbers, [str(value) for value in values]

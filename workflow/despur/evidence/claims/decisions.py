@@ -71,12 +71,12 @@ def judge_claim(
     if tier == Tier.OTHER_ENCODER:
         settings = ", ".join(list_changed(used, measured.metrics))
     if not refused and tier == Tier.PAPER:
-        if untuned := list_settings("untuned", used, measured.metrics, list_fixed_keys(formulas)):
-            verdict = ClaimVerdict.NOT_RUN if claim.grid else ClaimVerdict.NOT_TUNED
-            return summarize(statement) | {"verdict": verdict, "reason": f"not selected as in the paper: {untuned}"}
+        column, verdict = ("partial", ClaimVerdict.NOT_RUN) if claim.grid else ("untuned", ClaimVerdict.NOT_TUNED)
+        if missing_settings := list_settings(column, used, measured.metrics, list_fixed_keys(formulas)):
+            reason = f"{'not all settings' if claim.grid else 'not selected as in the paper'}: {missing_settings}"
+            return summarize(statement) | {"verdict": verdict, "reason": reason}
         refused, settings = explain_settings(used, measured.metrics), list_settings("screened", used, measured.metrics)
-    decision = describe_decision(statement, refused, tier, count_originals)
-    return summarize(statement) | decision | {"reason": "; ".join(filter(None, [decision["reason"], settings]))}
+    return summarize(statement) | describe_decision(statement, refused, tier, count_originals) | {"settings": settings}
 
 
 def describe_decision(

@@ -43,6 +43,7 @@ CLAIM_COLUMNS = [
     "printed_note",
     "advice",
     "reason",
+    "settings",
     "contrasts",
     "measured",
     "tier",
@@ -157,7 +158,7 @@ def format_claims(table: pd.DataFrame) -> pd.DataFrame:
     interval = [
         "–" if pd.isna(row.estimate) else format_estimate(row.estimate, row.low, row.high) for row in table.itertuples()
     ]
-    words = table[["data", "advice", "reason", "printed"]].fillna("")
+    words = table[["data", "advice", "reason", "settings", "printed"]].fillna("")
     return pd.DataFrame(
         {
             "claim": table["statement"],
@@ -172,5 +173,6 @@ def format_claims(table: pd.DataFrame) -> pd.DataFrame:
             "on printed numbers": words["printed"],
             "what would settle it": words["advice"],
             "reason": words["reason"],
+            "settings": words["settings"],
         }
     )

@@ -14,7 +14,7 @@ from despur.evidence.runs.changed_settings import (
     name_data,
 )
 from despur.evidence.runs.collapsed import mark_collapsed
-from despur.evidence.runs.grids import Grid, describe_grid
+from despur.evidence.runs.grids import Grid, describe_grid, find_measured_methods, name_family
 from despur.orchestration.experiments import ArtifactRun
 
 RUN_COLUMNS = [
@@ -27,6 +27,7 @@ RUN_COLUMNS = [
     "paper",
     "tuned",
     "untuned",
+    "partial",
     "other_point",
     "screened",
     "collapsed",
@@ -85,14 +86,17 @@ def identify_rows(artifact_run: ArtifactRun) -> dict[str, Any]:
 
 
 def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.DataFrame:
-    parts = []
+    parts, measured = [], find_measured_methods(artifact_runs)
     for artifact_run in artifact_runs:
         run_columns = identify_rows(artifact_run)
         for table in run_files.read_parts(artifact_run, files):
             part = table.rename(columns={"dataset": "data"})
             part["data"] = part["data"].map(partial(name_data, artifact_run))
             pairs = list(zip(part["data"], part["method"], strict=True))
-            grids = {pair: describe_grid(artifact_run, *pair) for pair in set(pairs)}
+            grids = {
+                pair: describe_grid(artifact_run, *pair, measured.get(name_family(artifact_run, pair[0]), frozenset()))
+                for pair in set(pairs)
+            }
             for column in Grid._fields:
                 run_columns[column] = pd.Series([getattr(grids[pair], column) for pair in pairs], part.index)
             for column, describe in (("changed", describe_changes), ("shortened", describe_shortening)):

@@ -108,7 +108,7 @@ def load_labels(artifact_run: ArtifactRun) -> Dataset:
 
 def count_test_originals(artifact_runs: Sequence[ArtifactRun], used: Mapping[str, str]) -> int | None:
     """Each once, in however many groups it is, of the data set that is used for each of the paper's; None where labels
-    are not known, or where runs on several data sets count as runs on one."""
+    are not known, where no split is called test, or where runs on several data sets count as runs on one."""
     runs = {(run.paper_dataset, run.dataset): run for run in artifact_runs}
     if not runs.keys() >= set(used.items()):
         return None
@@ -116,7 +116,7 @@ def count_test_originals(artifact_runs: Sequence[ArtifactRun], used: Mapping[str
         datasets = [load_labels(runs[pair]) for pair in used.items()]
     except NotRun:
         return None
-    return sum(dataset.table["original"].iloc[dataset.rows("test")].nunique() for dataset in datasets)
+    return sum(dataset.table["original"].iloc[dataset.rows("test")].nunique() for dataset in datasets) or None
 
 
 def is_record(source: str) -> bool:

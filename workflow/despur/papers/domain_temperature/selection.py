@@ -69,12 +69,20 @@ def select_settings(metrics: pd.DataFrame, rule: str = "validation") -> pd.DataF
     """The setting of each family with the best mean score over seeds at the smallest share of labels: FAMILY,
     ``method``, ``score``.
 
-    It reads the rule's split alone. Of equal settings the first of the sweep is taken.
+    It reads the rule's split alone. Settings with fewer seeds than another of the family are not considered. Of equal
+    settings the first of the sweep is taken.
     """
     split, metric = RULES[rule]
+    metrics = keep_most_seeds(metrics)
     validation = metrics[(metrics["split"] == split) & (metrics["metric"] == metric) & (metrics["group"] == "1%")]
     scores = validation.groupby([*FAMILY, "method"], sort=False)["value"].mean().dropna().rename("score").reset_index()
     return scores.loc[scores.groupby(FAMILY, sort=False)["score"].idxmax()].reset_index(drop=True)
+
+
+def keep_most_seeds(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the settings with as many seeds as any of their family: seeds differ by more than settings do."""
+    seeds = table.groupby([*FAMILY, "method"], sort=False)["seed"].transform("nunique")
+    return table[seeds == seeds.groupby([table[key] for key in FAMILY], sort=False).transform("max")]
 
 
 def keep_selected(table: pd.DataFrame, selected: pd.DataFrame, rule: str = "validation") -> pd.DataFrame:
@@ -90,7 +98,8 @@ def is_selected(table: pd.DataFrame, selected: pd.DataFrame) -> Any:
 
 def average_settings(table: pd.DataFrame, selection: str = "all_settings", *apart: str) -> pd.DataFrame:
     """Means over all settings of a family, seed by seed, as ``selection``; for each value of the settings kept
-    ``apart`` its own."""
+    ``apart`` its own. Settings with fewer seeds than another of the family are left out."""
+    table = keep_most_seeds(table)
     values = list_bootstrap_columns(table) or ["value"]
     keys = [*FAMILY, *apart, "seed", "split", "metric", "group"]
     return table.groupby(keys, sort=False)[values].mean().reset_index().assign(selection=selection)
