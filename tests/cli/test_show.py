@@ -297,7 +297,7 @@ def test_a_broken_file_of_its_data_is_named():
 
 
 def test_a_run_that_is_not_made_cannot_differ():
-    with pytest.raises(InputError, match=r"make it with snakemake results/runs/colored_digits/erm/s1/about\.json"):
+    with pytest.raises(InputError, match=r"make it with snakemake results/runs/colored_digits/erm/s1/metrics\.csv"):
         said(show_difference(made("erm", {None: {0: 0.25}}), Path("results/runs/colored_digits/erm/s1")))
 
 

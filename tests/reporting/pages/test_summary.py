@@ -26,7 +26,7 @@ def test_documents_have_the_table_of_today(monkeypatch):
     monkeypatch.chdir(SOURCE)
     papers = summary.summarize_papers(load_evidence())
     for file in summary.DOCUMENTS:
-        new = summary.replace_summary(file.read_text(), file.parent, papers)
+        new = summary.replace_summary(file.read_text(), file, papers)
         assert new == file.read_text(), f"{file}: run python -m despur.reporting.pages.summary"
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from despur.cli.metrics import find_roles, format_seeds, format_spread, load_metrics
 from despur.cli.rows import Row
-from despur.specs.paths import locate_result
+from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError, spell
-from despur.storage.reading import read_json
+from despur.storage.reading import read_json, require_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,12 +20,20 @@ def show_difference(first: Path, second: Path) -> Iterator[str]:
         raise SettingError(
             f"{', '.join(data)}: data, which no run is; results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS can differ"
         )
-    abouts = [read_json(locate_result(path).folder / "about.json") for path in (first, second)]
+    abouts = [read_about(locate_result(path)) for path in (first, second)]
     yield from list_differences(*abouts)
     if all((locate_result(path).folder / "metrics.csv").exists() for path in (first, second)):
         yield from list_changes(
             load_metrics(first), load_metrics(second), [find_roles(path).headline for path in (first, second)]
         )
+
+
+def read_about(result: ResultPath) -> dict[str, Any]:
+    """What made a result. Where a run is not there, its last file is named: making it makes all."""
+    file = result.folder / "about.json"
+    if result.stage == "runs" and not file.exists():
+        require_file(result.folder / "metrics.csv")
+    return read_json(file)
 
 
 def list_differences(first: dict[str, Any], second: dict[str, Any]) -> Iterator[str]:

@@ -118,8 +118,8 @@ def check_configuration(config: Mapping[str, Any]) -> None:
             refuse_unknown("artifact", changed, known_artifacts)
         for artifact, changes in changed.items():
             _check_artifact(f"config key artifacts.{paper}.{artifact}", paper, artifact, changes)
-    with within("config key methods"):
-        refuse_unknown("method", config.get("methods", ()), methods)
+    with within("config key methods (names of experiments.yaml; a method of your own: matrix)"):
+        refuse_unknown("method of the chosen papers", config.get("methods", ()), methods)
     _check_runs(config)
 
 

@@ -132,8 +132,7 @@ def locate_result(path: str | Path) -> ResultPath:
         shown = show_text(str(path))
         raise SettingError(
             f"{shown}: not results/data/DATASET or results/{{{','.join(BY_SEED)}}}/DATASET/NAME/SEEDS, with a "
-            "NAME as in cnc+lambda=0.5 "
-            "and SEEDS as in s0 (one) or s0-2 (0 to 2)"
+            "NAME as in cnc+lambda=0.5 and SEEDS as in s0 (one) or s0-2 (0 to 2): results/runs/colored_digits/cnc/s0-2"
         )
     root, data, stage, dataset, name, seeds = match.groups()
     return (

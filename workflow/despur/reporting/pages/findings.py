@@ -15,7 +15,7 @@ from despur.evidence.ledger import files
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import JudgedRecord, judge_records
 from despur.evidence.measurements import Measurement
-from despur.evidence.numbers.counts import COMPARED
+from despur.evidence.numbers.counts import COMPARED, P_VALUES
 from despur.evidence.verdicts import COUNTED, MEASURED, ChoiceVerdict, NumberVerdict, Settings
 from despur.orchestration.experiments import REFERENCE, load_experiments
 from despur.orchestration.paper_folders import find_paper
@@ -47,9 +47,9 @@ def write_findings() -> Path:
 def format_findings(evidence: Evidence, choices: pd.DataFrame, records: list[JudgedRecord]) -> str:
     """The page. ``choices``: rows of choices.csv."""
     parts = [INTRODUCTION, format_kinds(evidence.measurements)]
-    for summary in summarize_papers(evidence):
+    for paper, summary in zip(evidence.papers, summarize_papers(evidence), strict=True):
         measurements = [measurement for measurement in evidence.measurements if measurement.paper == summary.paper]
-        parts += [f"## {summary.title}", "\n".join(describe_paper(summary, measurements, records))]
+        parts += [f"## {summary.title}", "\n".join(describe_paper(summary, paper.standing, measurements, records))]
     return "\n\n".join([*parts, *format_choices(choices), "[All pages](index.md)"]) + "\n"
 
 
@@ -72,9 +72,12 @@ def format_table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def describe_paper(
-    summary: PaperSummary, measurements: list[Measurement], records: list[JudgedRecord]
+    summary: PaperSummary,
+    standing: Mapping[str, int],
+    measurements: list[Measurement],
+    records: list[JudgedRecord],
 ) -> Iterator[str]:
-    """Items of a list."""
+    """Items of a list. ``standing``: of each verdict on numbers, how many remain if 5 % of all may be false."""
     yield f"- {summary.claim.replace('*”', chr(92) + '*”')}"
     for title, verdicts in (
         ("Reproduces (within 2 or 5 points)", (NumberVerdict.WITHIN_2, NumberVerdict.WITHIN_5)),
@@ -82,7 +85,7 @@ def describe_paper(
         ("Counts of data, as printed or not", COUNTED),
     ):
         if decided := select_verdicts(measurements, verdicts):
-            yield f"- **{title}**: {list_numbers(decided)}."
+            yield f"- **{title}**: {describe_standing(decided, standing)}{list_numbers(decided)}."
     if unknown := select_verdicts(measurements, (NumberVerdict.NOT_KNOWN,)):
         yield f"- **Not known**: {len(unknown)} numbers. {describe_unknown(unknown)}"
     if open_numbers := select_verdicts(measurements, (NumberVerdict.NOT_RUN, NumberVerdict.SUBSTITUTE)):
@@ -93,6 +96,15 @@ def describe_paper(
         yield from (f"- {said}" for said in describe(records))
     if own_records := select_records(summary.paper, records):
         yield f"- **Runs**: {len(own_records)} are recorded. {describe_hours(own_records)}"
+
+
+def describe_standing(decided: list[Measurement], standing: Mapping[str, int]) -> str:
+    """``10, of which 0 remain if 5 % of all such verdicts may be false: ``; nothing of counts of data."""
+    verdicts = {measurement.verdict for measurement in decided}
+    if not verdicts <= P_VALUES.keys():
+        return ""
+    remaining = sum(standing[verdict] for verdict in verdicts)
+    return f"{len(decided)}, of which {remaining} remain if 5 % of all such verdicts may be false: "
 
 
 def select_verdicts(measurements: list[Measurement], verdicts: Collection[NumberVerdict]) -> list[Measurement]:

@@ -19,7 +19,8 @@ from despur.evidence.verdicts import COUNTED, ORDERS, ClaimVerdict, NumberVerdic
 from despur.orchestration import experiments
 from despur.storage.store import InputError, atomic
 
-DOCUMENTS = tuple(map(Path, ("README.md", "docs/index.md", "docs/tutorial.md", "docs/reading_results.md")))
+EXPLAINED = Path("docs/reading_results.md")
+DOCUMENTS = (*map(Path, ("README.md", "docs/index.md", "docs/tutorial.md")), EXPLAINED)
 START, END = "<!-- results: written by make reference and despur ledger report -->", "<!-- end of results -->"
 COUNTS = {  # title of a column: the verdicts that it counts
     "within 2": [NumberVerdict.WITHIN_2],
@@ -42,7 +43,7 @@ LEGEND = {
     "not compared": "run with other settings, or with a setting that was found on the number itself; or not measurable "
     "here, as what the paper copies from others",
     "not measured": "not run on the paper's data",
-    "settings": "where the settings of what was compared come from",
+    "settings": "where the settings of what was compared come from, and how many seeds were trained on which data",
     "with another encoder": "orders on the paper's data with features of another encoder, if any",
     "on substitutes": "orders that small bundled data show; they are no evidence about a paper",
 }
@@ -174,10 +175,11 @@ def describe_false_verdicts(evidence: Evidence) -> str:
     return f"Verdicts on claims that are false, expected at most: {', '.join(said)}." if said else ""
 
 
-def replace_summary(text: str, folder: Path, papers: list[PaperSummary]) -> str:
-    """A document with the table of today between its two marks."""
-    table = f"{START}\n\n{format_markdown(papers, folder)}\n\n{END}"
-    return re.sub(f"{re.escape(START)}.*{re.escape(END)}", lambda _: table, text, flags=re.DOTALL)
+def replace_summary(text: str, file: Path, papers: list[PaperSummary]) -> str:
+    """A document with the table of today between its two marks; in the one that explains it, what the columns mean."""
+    legend = [f"- *{title}*: {meaning}." for title, meaning in LEGEND.items()] if file == EXPLAINED else []
+    parts = [START, format_markdown(papers, file.parent), *(["\n".join(legend)] if legend else []), END]
+    return re.sub(f"{re.escape(START)}.*{re.escape(END)}", lambda _: "\n\n".join(parts), text, flags=re.DOTALL)
 
 
 def check_marks(documents: Iterable[Path] = DOCUMENTS) -> None:
@@ -194,7 +196,7 @@ def renew_documents(documents: Iterable[Path] = DOCUMENTS) -> Iterator[Path]:
     documents = tuple(documents)
     check_marks(documents)
     papers = summarize_papers(load_evidence())
-    texts = {file: replace_summary(file.read_text(), file.parent, papers) for file in documents}
+    texts = {file: replace_summary(file.read_text(), file, papers) for file in documents}
     for file, text in texts.items():
         with atomic(file) as temporary:
             temporary.write_text(text)
