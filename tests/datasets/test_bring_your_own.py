@@ -356,8 +356,9 @@ LEFT = {key: value for key, value in BASE.items() if key != "features"}
         ({"features": BASE["features"].astype(object)}, ["Object arrays"]),
         ({"y": BASE["y"].astype(object)}, ["Object arrays", "not as objects"]),
         ({"y": BASE["y"] + 0.5}, ["seems continuous"]),
-        ({"y": (BASE["y"] + 1) * 1e300}, ["1e+300 of sample 0", "seems continuous"]),  # no whole number keeps it
-        ({"a": some(BASE["a"].astype(float), 3, np.inf)}, ["inf of sample 3", "seems continuous"]),
+        ({"y": (BASE["y"] + 1) * 1e300}, ["y of sample 0 is 1e+300", "too large for float64"]),
+        ({"y": (BASE["y"] + 2**24).astype(np.float32)}, ["too large for float32"]),  # which has one number for both
+        ({"a": some(BASE["a"].astype(float), 3, np.inf)}, ["a of sample 3 is inf: too large"]),
         ({"y": some(BASE["y"], slice(0, 8), 0)}, ["no training sample of class 1", "the split val"]),
         ({"y": np.array(["cat", "Cat "] * 12)}, ["y has 'Cat ' and 'cat'", "spell them alike"]),
         ({"a": np.array(["red", "blue", "RED", "blue"] * 6)}, ["a has 'RED' and 'red'"]),

@@ -134,6 +134,7 @@ def test_a_configuration_s_own_methods_come_before_the_selected_ones():
         ({}, {"cmnist_3v5+draw=seed/cl_mmd+temperature=0.5+weight=5"}),  # at sigma = 50, the default, alone
         ({"sweep": True}, set()),  # they are in the grid
         ({"datasets": {"cmnist_3v5": "domain_digits"}}, set()),
+        ({"datasets": {"cmnist_3v5": "cmnist_3v5+draw=seed+outside=redraw"}}, set()),
         ({"artifacts": {"domain_temperature": {"figure_1": {"data": "sigma=25"}}}}, set()),
         ({"artifacts": {"domain_temperature": {"figure_1": {"methods": {"mmd": "cl_mmd"}}}}}, set()),
     ],

@@ -26,7 +26,9 @@ def screened_paper(monkeypatch):
     stated = load_experiments("domain_temperature")
     figure = stated["artifacts"]["figure_1"] | {"screened": SCREENED}
     changed = stated | {"artifacts": stated["artifacts"] | {"figure_1": figure}}
-    monkeypatch.setattr(grids, "load_experiments", lambda paper: changed)
+    monkeypatch.setattr(
+        grids, "load_experiments", lambda paper: changed if paper == "domain_temperature" else load_experiments(paper)
+    )
     yield
     describe_grid.cache_clear()
 
@@ -45,8 +47,8 @@ def describe(artifact_run, method, *others):
 @pytest.mark.parametrize(
     ("runs", "data", "method", "tuned", "screened"),
     [
-        ("simclr+temperature=0.1~0.2", DATA, "simclr+temperature=0.2", True, "temperature, screened with one seed"),
-        ("simclr+temperature=0.1~0.2", DATA, "simclr", True, "temperature, screened with one seed"),
+        ("simclr+temperature=0.1~0.2", DATA, "simclr+temperature=0.2", True, "temperature screened with one seed"),
+        ("simclr+temperature=0.1~0.2", DATA, "simclr", True, "temperature screened with one seed"),
         ("simclr", DATA, "simclr", False, ""),  # the other point that the screening left over is not measured
         ("simclr+temperature=0.1~0.2~0.5", DATA, "simclr+temperature=0.5", False, ""),
         ("simclr+epochs=50+temperature=0.1~0.2", DATA, "simclr+epochs=50", False, ""),
@@ -67,7 +69,7 @@ def test_a_setting_is_selected_from_its_whole_grid_or_among_the_points_of_a_scre
 
 def test_the_runs_that_a_screening_left_over_may_be_of_several_jobs():
     first, second = runs_of("simclr"), runs_of("simclr+temperature=0.2")
-    assert describe(first, "simclr", second).screened == "temperature, screened with one seed"
+    assert describe(first, "simclr", second).screened == "temperature screened with one seed"
     assert describe(first, "simclr", replace(second, artifact="figure_5")).untuned == "temperature"
 
 
@@ -75,7 +77,17 @@ def test_of_a_grid_every_combination_must_be_measured():
     cross = runs_of(f"cl_mmd+temperature={EVERY}", "mmd"), runs_of("cl_mmd+weight=0.01~0.1~1~5", "mmd")
     assert describe(*cross[:1], "cl_mmd", *cross[1:]).untuned == "temperature;weight"
     assert describe(cross[0], "cl_mmd") == Grid("temperature", "weight", "weight", "", "")
+    short = runs_of(f"cl_mmd+epochs=50+temperature={EVERY}+weight=0.01~0.1~1~5", "mmd")
+    assert describe(runs_of("cl_mmd", "mmd"), "cl_mmd", short).untuned == "temperature;weight"
     assert describe(runs_of(f"cl_mmd+temperature={EVERY}+weight=0.01~0.1~1~5", "mmd"), "cl_mmd").untuned == ""
+
+
+def test_settings_that_change_together_are_whole_where_all_their_values_were_measured():
+    data, one = "waterbirds+fit=clip", "contrastive_adapter+stage1.encoder.model=ViT-B-32"
+    for models, untuned in (("ViT-B-32", 2), ("RN101~ViT-B-32", 2), ("RN101~ViT-B-16~ViT-B-32", 0)):
+        folder = f"results/runs/{data}/contrastive_adapter+stage1.encoder.model={models}/s0"
+        run = ArtifactRun("waterbirds", data, "contrastive_adapter", (folder,), "table_4", "adapters")
+        assert len([*filter(None, describe(run, one).untuned.split(";"))]) == untuned
 
 
 def test_runs_with_fewer_seeds_than_others_are_not_selected_among():

@@ -47,6 +47,7 @@ from despur.orchestration.paper_folders import find_paper
 from despur.specs.names import change_settings, parse
 from despur.specs.paths import ResultPath, chunk_seeds, chunk_size, split_stage
 from despur.specs.resolution import change_data, check_length, resolve
+from despur.specs.spec import Spec
 from despur.specs.stages import STAGES
 from despur.specs.yaml_files import load_file
 
@@ -108,12 +109,12 @@ def select_methods(config: Mapping[str, Any], paper_dataset: str, methods: Mappi
 
 def configure_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> dict[str, Any]:
     """What an artifact shows: as its paper says (of a grid only what is selected or screened, unless the configuration
-    sweeps), changed as the configuration says: methods or settings of its own were not screened."""
+    sweeps), changed as the configuration says. With methods or settings of its own it runs nothing that is screened."""
     here = load_experiments(paper)["artifacts"][artifact]
     changes = config.get("artifacts", {}).get(paper, {}).get(artifact, {})
     if "selected" in here and not config.get("sweep"):
         here = here | {"methods": here["selected"]}
-    if config.get("sweep") or {"methods", "settings"} & changes.keys():
+    if config.get("sweep") or "methods" in changes or changes.get("settings"):
         here = here | {"screened": []}
     return {**here, **changes}
 
@@ -155,11 +156,21 @@ def _list_screened(
 ) -> Iterator[tuple[str, str]]:
     """Data and specification of each run that a screening of a printed method left over; none on a substitute, which it
     was not screened on."""
-    rules = [rule for rule in artifact.get("screened", []) if rule["method"] == method]
-    if rules and not ArtifactRun(paper_dataset, dataset, method, ()).substitute:
-        for rule, data in itertools.product(rules, resolve("datasets", dataset).points):
-            if rule["at"].items() <= data.settings.items():
+    if not ArtifactRun(paper_dataset, dataset, method, ()).substitute:
+        for data in resolve("datasets", dataset).points:
+            for rule in list_screenings(artifact, method, data):
                 yield from ((data.name, name) for name in rule["runs"])
+
+
+def list_screenings(artifact: Mapping[str, Any], method: str, data: Spec) -> list[dict[str, Any]]:
+    """What an artifact declares as ``screened`` of a printed method on data with these settings, whatever its draw."""
+    return [
+        rule
+        for rule in artifact.get("screened", [])
+        if rule["method"] == method
+        and rule["at"].items() <= data.settings.items()
+        and data.changes.keys() - {"draw"} <= rule["at"].keys()
+    ]
 
 
 def _apply_paper_settings(paper: str, paper_dataset: str, dataset: str) -> str:

@@ -65,11 +65,17 @@ def refuse_alike(path: Path, key: str, names: Sequence[str]) -> None:
 
 
 def refuse_measured(path: Path, column: pd.Series) -> None:
-    """Raises InputError for values that are measured, not counted; floats from 2^53 are not exact."""
+    """Raises InputError for values that are measured, not counted, or too large for their floats to be exact."""
     broken = np.zeros(len(column), bool)
     if column.dtype.kind == "f":
-        broken = np.abs(column.to_numpy()) >= 2**53
-        broken[~broken] = column[~broken] % 1 != 0
+        large = np.abs(column.to_numpy(float)) >= 2.0 ** (np.finfo(column.dtype).nmant + 1)
+        if large.any():
+            row = int(large.argmax())
+            raise InputError(
+                f"{path}: {column.name} of sample {row} is {column.iloc[row]}{count_others(large)}: too large for "
+                f"{column.dtype} to be exact; save whole numbers or texts"
+            )
+        broken = column.to_numpy() % 1 != 0
     if broken.any() or column.nunique() > max(20, len(column) // 2):
         shown = f"{column.iloc[int(broken.argmax())]} of sample {int(broken.argmax())}, " if broken.any() else ""
         raise InputError(

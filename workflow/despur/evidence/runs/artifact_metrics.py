@@ -108,6 +108,13 @@ def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.Dat
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=RUN_COLUMNS)
 
 
+def keep_most_seeds(table: pd.DataFrame, family: Sequence[str]) -> pd.DataFrame:
+    """The rows of the methods with as many seeds as any of their family (columns), among which one is selected: seeds
+    differ by more than settings do. ``table``: metrics or resamples."""
+    seeds = table.groupby([*family, "method"], sort=False)["seed"].transform("nunique")
+    return table[seeds == seeds.groupby([table[key] for key in family], sort=False).transform("max")]
+
+
 def select_headline(metrics: pd.DataFrame) -> pd.DataFrame:
     """Test rows of the models that are best on validation data."""
     return metrics[(metrics["split"] == "test") & (metrics["selection"] == "best")]

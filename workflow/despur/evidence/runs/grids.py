@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from despur.evidence.runs.changed_settings import KEPT, list_points, list_stated, list_values, name_data
-from despur.orchestration.experiments import ArtifactRun, load_experiments
+from despur.orchestration.experiments import ArtifactRun, list_screenings, load_experiments
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
@@ -14,11 +14,10 @@ from despur.specs.settings import spell
 
 
 class Grid(NamedTuple):
-    """The settings, ``temperature;weight``, that the paper folder varies to select among them: ``tuned``, of which
-    these runs have every value, or all runs that a screening left over (``screened``: ``temperature, screened with one
-    seed``); ``untuned``, of which they have not and the paper does not print the point; ``partial``, of which they have
-    not every value, whatever else is known. ``other_point``: that of the paper, where it prints one and the run is at
-    another."""
+    """The settings, ``temperature;weight``, that the paper folder varies to select among them. ``tuned``: searched in
+    full, or all runs that a screening left over were trained (``screened``: ``temperature and weight screened with one
+    seed``). ``untuned``: neither, and the paper prints no point that the run is at. ``partial``: not searched in full,
+    even if screened or printed. ``other_point``: the point that the paper prints, where the run is at another."""
 
     tuned: str
     untuned: str
@@ -56,7 +55,7 @@ def describe_grid(artifact_run: ArtifactRun, data: str, method: str, measured: f
     """How the settings of a run were found, which the paper selects among the methods that were ``measured``."""
     if not artifact_run.paper or artifact_run.substitute:
         return Grid("", "", "", "", "")
-    grid, whole = find_whole(artifact_run, measured)
+    grid, whole = find_whole(artifact_run, method, measured)
     settings = list_run_settings(artifact_run, data, method)
     screening = "" if whole == grid else find_screening(artifact_run, data, method, measured)
     tuned = grid if screening else whole
@@ -67,26 +66,35 @@ def describe_grid(artifact_run: ArtifactRun, data: str, method: str, measured: f
         untuned=";".join(sorted(grid - tuned - printed.keys() if is_at_point else grid - tuned)),
         partial=";".join(sorted(grid - whole)),
         other_point="" if is_at_point else ";".join(f"{key}={value}" for key, value in printed.items()),
-        screened=";".join(f"{key}, {screening}" for key in sorted(grid)) if screening else "",
+        screened=f"{' and '.join(sorted(grid))} {screening}" if screening else "",
     )
 
 
 @cache
-def find_whole(artifact_run: ArtifactRun, measured: frozenset[str]) -> tuple[set[str], set[str]]:
+def find_whole(artifact_run: ArtifactRun, method: str, measured: frozenset[str]) -> tuple[set[str], set[str]]:
     """The settings that the paper folder varies; and those of them of which every value was measured, at each measured
-    point of the others."""
+    point of the others. Points count that differ from the run in nothing else; of a run that is not among the
+    ``measured`` ones, nothing was."""
     stated = _list_points(artifact_run, list_stated(artifact_run))
     keys = [key for key, values in collect_values(stated).items() if len(values) > 1 and key not in KEPT]
-    grid, here = (
-        {tuple(point.get(key, "") for key in keys) for point in points}
-        for points in (stated, _list_points(artifact_run, measured))
+    (run,), others = (
+        [without_keys(p, keys) for p in _list_points(artifact_run, names)] for names in ([method], measured)
     )
+    same = [point for point, other in zip(_list_points(artifact_run, measured), others, strict=True) if other == run]
+    grid, here = ({tuple(point.get(key, "") for key in keys) for point in points} for points in (stated, same))
+    here &= grid
     whole = set()
-    for i, key in enumerate(keys):
-        others = {point[:i] + point[i + 1 :] for point in grid & here}
-        if others and {point for point in grid if point[:i] + point[i + 1 :] in others} <= here:
+    for i, key in enumerate(keys) if method in measured else ():
+        has_values = {point[i] for point in grid} == {point[i] for point in here}
+        rest = {point[:i] + point[i + 1 :] for point in here}
+        if has_values and {point for point in grid if point[:i] + point[i + 1 :] in rest} <= here:
             whole.add(key)
     return {*keys}, whole
+
+
+def without_keys(point: Mapping[str, str], keys: Iterable[str] = ()) -> dict[str, str]:
+    """The settings of a point that change what is trained, but for these."""
+    return {key: value for key, value in point.items() if key not in {*KEPT, *keys}}
 
 
 def list_run_settings(artifact_run: ArtifactRun, data: str, method: str) -> dict[str, str]:
@@ -99,8 +107,10 @@ def list_run_settings(artifact_run: ArtifactRun, data: str, method: str) -> dict
 def find_printed_point(artifact_run: ArtifactRun, settings: Mapping[str, str]) -> dict[str, Any]:
     """The point of its grid that the paper prints for a run with these settings (``printed_points`` of
     experiments.yaml). Empty where it prints none."""
-    rules = load_experiments(artifact_run.paper).get("printed_points", [])
-    return next((rule["point"] for rule in _list_rules(artifact_run, rules, settings)), {})
+    for rule in load_experiments(artifact_run.paper).get("printed_points", []):
+        if rule["method"] == artifact_run.paper_method and has_values(settings, rule["at"]):
+            return dict(rule["point"])
+    return {}
 
 
 def find_screening(artifact_run: ArtifactRun, data: str, method: str, measured: frozenset[str]) -> str:
@@ -108,27 +118,14 @@ def find_screening(artifact_run: ArtifactRun, data: str, method: str, measured: 
     experiments.yaml), and all of them were measured; else nothing."""
     (point,) = resolve("datasets", data).points
     artifact = load_experiments(artifact_run.paper)["artifacts"].get(artifact_run.artifact, {})
-    for rule in _list_rules(artifact_run, artifact.get("screened", []), list_values(point)):
-        left_over, here, run = (
-            [without_kept(point) for point in _list_points(artifact_run, names)]
+    for rule in list_screenings(artifact, artifact_run.paper_method, point):
+        left_over, here, (run,) = (
+            [without_keys(point) for point in _list_points(artifact_run, names)]
             for names in (rule["runs"], measured, [method])
         )
-        is_same_data = point.changes.keys() - {"draw"} <= rule["at"].keys()
-        if is_same_data and run[0] in left_over and all(point in here for point in left_over):
+        if run in left_over and all(point in here for point in left_over):
             return f"screened {rule['how']}"
     return ""
-
-
-def without_kept(point: Mapping[str, str]) -> dict[str, str]:
-    """The settings of a point that change what is trained."""
-    return {key: value for key, value in point.items() if key not in KEPT}
-
-
-def _list_rules(
-    artifact_run: ArtifactRun, rules: list[dict[str, Any]], settings: Mapping[str, str]
-) -> list[dict[str, Any]]:
-    """Those of experiments.yaml's rules that are about a run of this method at these settings."""
-    return [rule for rule in rules if rule["method"] == artifact_run.paper_method and has_values(settings, rule["at"])]
 
 
 def has_values(settings: Mapping[str, str], wanted: Mapping[str, Any]) -> bool:

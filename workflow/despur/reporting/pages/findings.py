@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from despur.evidence.all_evidence import Evidence, load_evidence
+from despur.evidence.all_evidence import Evidence, PaperEvidence, load_evidence
 from despur.evidence.ledger import files
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import JudgedRecord, judge_records
@@ -49,7 +49,7 @@ def format_findings(evidence: Evidence, choices: pd.DataFrame, records: list[Jud
     parts = [INTRODUCTION, format_kinds(evidence.measurements)]
     for paper, summary in zip(evidence.papers, summarize_papers(evidence), strict=True):
         measurements = [measurement for measurement in evidence.measurements if measurement.paper == summary.paper]
-        parts += [f"## {summary.title}", "\n".join(describe_paper(summary, paper.standing, measurements, records))]
+        parts += [f"## {summary.title}", "\n".join(describe_paper(summary, paper, measurements, records))]
     return "\n\n".join([*parts, *format_choices(choices), "[All pages](index.md)"]) + "\n"
 
 
@@ -73,11 +73,11 @@ def format_table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 def describe_paper(
     summary: PaperSummary,
-    standing: Mapping[str, int],
+    paper: PaperEvidence,
     measurements: list[Measurement],
     records: list[JudgedRecord],
 ) -> Iterator[str]:
-    """Items of a list. ``standing``: of each verdict on numbers, how many remain if 5 % of all may be false."""
+    """Items of a list."""
     yield f"- {summary.claim.replace('*”', chr(92) + '*”')}"
     for title, verdicts in (
         ("Reproduces (within 2 or 5 points)", (NumberVerdict.WITHIN_2, NumberVerdict.WITHIN_5)),
@@ -85,7 +85,7 @@ def describe_paper(
         ("Counts of data, as printed or not", COUNTED),
     ):
         if decided := select_verdicts(measurements, verdicts):
-            yield f"- **{title}**: {describe_standing(decided, standing)}{list_numbers(decided)}."
+            yield f"- **{title}**: {describe_standing(decided, paper.standing)}{list_numbers(decided)}."
     if unknown := select_verdicts(measurements, (NumberVerdict.NOT_KNOWN,)):
         yield f"- **Not known**: {len(unknown)} numbers. {describe_unknown(unknown)}"
     if open_numbers := select_verdicts(measurements, (NumberVerdict.NOT_RUN, NumberVerdict.SUBSTITUTE)):
