@@ -77,10 +77,9 @@ def find_whole(artifact_run: ArtifactRun, method: str, measured: frozenset[str])
     ``measured`` ones, nothing was."""
     stated = _list_points(artifact_run, list_stated(artifact_run))
     keys = [key for key, values in collect_values(stated).items() if len(values) > 1 and key not in KEPT]
-    (run,), others = (
-        [without_keys(p, keys) for p in _list_points(artifact_run, names)] for names in ([method], measured)
-    )
-    same = [point for point, other in zip(_list_points(artifact_run, measured), others, strict=True) if other == run]
+    (run,) = _list_points(artifact_run, [method])
+    rest_of_run = without_keys(run, keys)
+    same = [point for point in _list_points(artifact_run, measured) if without_keys(point, keys) == rest_of_run]
     grid, here = ({tuple(point.get(key, "") for key in keys) for point in points} for points in (stated, same))
     here &= grid
     whole = set()
