@@ -37,7 +37,7 @@ The configuration may replace ``seeds`` (for all methods, or by method), ``data`
 runs of its own, give all its methods ``settings``, and leave any artifact out (``made: false``)."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -151,15 +151,12 @@ def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[
     return runs
 
 
-def _list_screened(
-    artifact: Mapping[str, Any], paper_dataset: str, dataset: str, method: str
-) -> Iterator[tuple[str, str]]:
+def _list_screened(artifact: Mapping[str, Any], paper_dataset: str, dataset: str, method: str) -> list[tuple[str, str]]:
     """Data and specification of each run that a screening of a printed method left over; none on a substitute, which it
     was not screened on."""
-    if not ArtifactRun(paper_dataset, dataset, method, ()).substitute:
-        for data in resolve("datasets", dataset).points:
-            for rule in list_screenings(artifact, method, data):
-                yield from ((data.name, name) for name in rule["runs"])
+    substitute = ArtifactRun(paper_dataset, dataset, method, ()).substitute
+    points = () if substitute else resolve("datasets", dataset).points
+    return [(p.name, name) for p in points for rule in list_screenings(artifact, method, p) for name in rule["runs"]]
 
 
 def list_screenings(artifact: Mapping[str, Any], method: str, data: Spec) -> list[dict[str, Any]]:

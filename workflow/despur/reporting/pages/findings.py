@@ -72,10 +72,7 @@ def format_table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def describe_paper(
-    summary: PaperSummary,
-    paper: PaperEvidence,
-    measurements: list[Measurement],
-    records: list[JudgedRecord],
+    summary: PaperSummary, paper: PaperEvidence, measurements: list[Measurement], records: list[JudgedRecord]
 ) -> Iterator[str]:
     """Items of a list."""
     yield f"- {summary.claim.replace('*”', chr(92) + '*”')}"

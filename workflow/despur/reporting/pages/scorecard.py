@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from despur.evidence import tally
-from despur.evidence.all_evidence import load_evidence
+from despur.evidence.all_evidence import Evidence, load_evidence
 from despur.evidence.verdicts import ClaimVerdict
 from despur.orchestration import configuration, paper_folders
 from despur.reporting.digits import check_digits
@@ -36,7 +36,7 @@ def render(page: Page, digits: str) -> str:
         columns=list(page.papers[0]["summary"].cells),
         counts=list(summary.COUNTS),
         legend=summary.LEGEND,
-        false_verdicts=summary.describe_false_verdicts(page.evidence),
+        false_verdicts=describe_false_verdicts(page.evidence),
         judged=[verdict.value for verdict in ClaimVerdict],
         choices=list_choices(),
         matrix=page.matrix(),
@@ -44,6 +44,12 @@ def render(page: Page, digits: str) -> str:
         warnings=page.warnings(),
         made=page.provenance(),
     )
+
+
+def describe_false_verdicts(evidence: Evidence) -> str:
+    """How many verdicts on claims may be false; nothing where none was judged."""
+    said = [f"{count:.2g} on {tier}" for tier, count in evidence.false_verdicts.items() if count]
+    return f"Verdicts on claims that are false, expected at most: {', '.join(said)}." if said else ""
 
 
 def gather(config: Mapping[str, Any], target: Path) -> Page:

@@ -61,9 +61,8 @@ class PaperSummary:
 
 def summarize_papers(evidence: Evidence) -> list[PaperSummary]:
     """The sentence and the row of each paper. Orders with another encoder have a column where some were looked at."""
-    tiers = [
-        tier for tier in ORDERS_SEEN if tier == Tier.SUBSTITUTE or any(paper.claims[tier] for paper in evidence.papers)
-    ]
+    has_others = any(paper.claims[Tier.OTHER_ENCODER] for paper in evidence.papers)
+    tiers = [tier for tier in ORDERS_SEEN if has_others or tier != Tier.OTHER_ENCODER]
     return [
         PaperSummary(
             paper.paper,
@@ -132,8 +131,7 @@ def describe_orders(counts: Mapping[str, int]) -> str:
 
 
 def format_lines(papers: list[PaperSummary]) -> Iterator[str]:
-    """The table as lines of a terminal: titles in two lines, a line for each paper, and below them the settings of what
-    was compared, and orders with another encoder."""
+    """The table as lines of a terminal: titles in two lines, a line for each paper, below them what is too wide."""
     rows = [{"paper": summary.paper, **summary.cells} for summary in papers]
     below = ("settings", ORDERS_SEEN[Tier.OTHER_ENCODER])
     titles = {name: fold_title(name) for name in rows[0] if name not in below}
@@ -167,12 +165,6 @@ def format_markdown(papers: list[PaperSummary], folder: Path) -> str:
 def format_row(cells: Iterable[str]) -> str:
     """A row of a table in Markdown."""
     return f"| {' | '.join(cells)} |"
-
-
-def describe_false_verdicts(evidence: Evidence) -> str:
-    """How many verdicts on claims may be false; nothing where none was judged."""
-    said = [f"{count:.2g} on {tier}" for tier, count in evidence.false_verdicts.items() if count]
-    return f"Verdicts on claims that are false, expected at most: {', '.join(said)}." if said else ""
 
 
 def replace_summary(text: str, file: Path, papers: list[PaperSummary]) -> str:
