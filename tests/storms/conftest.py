@@ -82,14 +82,16 @@ def guarded(allowed: Path) -> Iterator[None]:
     def give_up(*_: object) -> None:
         raise TimeoutError(f"a case takes longer than {SECONDS} seconds")
 
-    before = signal.signal(signal.SIGALRM, give_up)
+    before, bytecode = signal.signal(signal.SIGALRM, give_up), sys.dont_write_bytecode
     signal.alarm(SECONDS)
+    sys.dont_write_bytecode = True  # else a module that this case imports first is written beside its source
     DONE.clear()
     GUARD["allowed"] = allowed
     try:
         yield
     finally:
         GUARD.clear()
+        sys.dont_write_bytecode = bytecode
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
     assert not DONE, DONE
