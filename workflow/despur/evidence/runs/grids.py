@@ -84,9 +84,9 @@ def find_whole(artifact_run: ArtifactRun, method: str, measured: frozenset[str])
     here &= grid
     whole = set()
     for i, key in enumerate(keys) if method in measured else ():
-        has_values = {point[i] for point in grid} == {point[i] for point in here}
+        every_value = {point[i] for point in grid} == {point[i] for point in here}
         rest = {point[:i] + point[i + 1 :] for point in here}
-        if has_values and {point for point in grid if point[:i] + point[i + 1 :] in rest} <= here:
+        if every_value and {point for point in grid if point[:i] + point[i + 1 :] in rest} <= here:
             whole.add(key)
     return {*keys}, whole
 
