@@ -42,15 +42,15 @@ def structural_distance(left: Tensor, right: Tensor, window: int, scales: int) -
 def halve(images: Tensor) -> Tensor:
     """Images (B,C,H,W) at half the resolution: means of 2x2 pixels. Of odd sides, the first row or column is
     repeated."""
-    odd = max(side % 2 for side in images.shape[2:])
-    return avg_pool2d(pad(images, (odd, 0, odd, 0), mode="replicate"), 2)
+    odd = any(side % 2 for side in images.shape[2:])
+    return avg_pool2d(pad(images, (1, 0, 1, 0), mode="replicate") if odd else images, 2)
 
 
 def similarity_maps(left: Tensor, right: Tensor, window: int) -> tuple[Tensor, Tensor]:
     """Luminance, and contrast with structure, of each window of pairs of images (B,C,H,W) in [0,1] (Wang et al. 2004,
     Eq. 6 and 13 with C3 = C2 / 2): (B,C,W',H') each."""
-    given = torch.stack([left, right, left * left, right * right, left * right])
-    mean_left, mean_right, left_square, right_square, product = window_means(given, window)
+    given = left, right, left * left, right * right, left * right
+    mean_left, mean_right, left_square, right_square, product = (window_means(maps, window) for maps in given)
     both, squares = mean_left * mean_right, mean_left.square() + mean_right.square()
     luminance = (2 * both + 0.01**2) / (squares + 0.01**2)
     contrast = (2 * (product - both) + 0.03**2) / (left_square + right_square - squares + 0.03**2)

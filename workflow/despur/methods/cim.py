@@ -54,8 +54,9 @@ class Transformation(nn.Module):
         nn.init.zeros_(self.layers[-1].bias)  # type: ignore[arg-type]
 
     def forward(self, images: Tensor) -> Tensor:
-        # the same size, but for sizes not divisible by 4
-        change = nn.functional.interpolate(self.layers(images), images.shape[2:])
+        change = self.layers(images)
+        if change.shape != images.shape:  # sides not divisible by 4
+            change = nn.functional.interpolate(change, images.shape[2:])
         return (images + change).clamp(-1, 1)
 
 
