@@ -13,7 +13,7 @@ import pandas as pd
 from despur.evidence import tally
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.measurements import SAME_MEASUREMENT, Measurement, list_measurements
-from despur.evidence.numbers.counts import count_standing
+from despur.evidence.numbers.counts import COMPARED, count_standing
 from despur.evidence.statistics.multiplicity import WRONG, adjust_false_discoveries, adjust_holm, calibrate
 from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ORDERS, ClaimVerdict, NumberVerdict, Tier
 from despur.orchestration.experiments import REFERENCE
@@ -146,6 +146,6 @@ def count_papers(papers: list[str], measurements: list[Measurement], claims: pd.
             said[said["primary"].ne("")],
             numbers["verdict"].value_counts().to_dict(),
             count_standing(numbers),
-            numbers.loc[numbers["verdict"].isin(MEASURED), "settings"].value_counts().to_dict(),
+            numbers.loc[numbers["verdict"].isin(COMPARED), "settings"].value_counts().to_dict(),
             {tier: said.loc[said["tier"].eq(tier), "verdict"].value_counts().to_dict() for tier in Tier},
         )

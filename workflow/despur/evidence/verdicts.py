@@ -10,7 +10,7 @@ class NumberVerdict(StrEnum):
     WITHIN_5 = "within 5"
     BEYOND_5 = "beyond 5"
     NOT_KNOWN = "not known"
-    AS_PRINTED = "as printed"  # of what is counted and has no noise: equal to the last printed digit
+    AS_PRINTED = "as printed"  # of what does not vary (counts; the same in all seeds, here and in print)
     NOT_AS_PRINTED = "not as printed"
     FITTED = "fitted to print"  # a setting was found on this number: never compared
     OTHER_SETTINGS = "other settings"

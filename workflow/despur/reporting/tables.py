@@ -42,7 +42,7 @@ VERDICTS = {
     NumberVerdict.WITHIN_5: "it lies within 5 points, or 5 %",
     NumberVerdict.BEYOND_5: "it lies beyond 5 points, or 5 %",
     NumberVerdict.NOT_KNOWN: "neither is shown: few seeds, or seeds that vary much",
-    NumberVerdict.AS_PRINTED: "a count that is the printed one, to its last digit",
+    NumberVerdict.AS_PRINTED: "a count, or what is the same in all seeds here and in print: equal to the last digit",
     NumberVerdict.NOT_AS_PRINTED: "a count that is another one",
     NumberVerdict.FITTED: "a setting was found on this number: never compared",
     NumberVerdict.OTHER_SETTINGS: "other settings than the paper's: not compared",

@@ -55,14 +55,13 @@ def format_findings(evidence: Evidence, choices: pd.DataFrame, records: list[Jud
 
 def format_kinds(measurements: Iterable[Measurement]) -> str:
     """A table: of each kind of settings, how many numbers were compared, with which verdicts."""
-    counts = Counter(
-        (measurement.settings, measurement.verdict) for measurement in measurements if measurement.verdict in MEASURED
-    )
+    verdicts = [*MEASURED, NumberVerdict.AS_PRINTED]
+    counts = Counter((measurement.settings, measurement.verdict) for measurement in measurements)
     rows = []
     for kind in Settings:
-        kind_counts = [counts[kind, verdict] for verdict in MEASURED]
+        kind_counts = [counts[kind, verdict] for verdict in verdicts]
         rows.append([kind.value, *map(str, [sum(kind_counts), *kind_counts])] if any(kind_counts) else [])
-    return format_table(["settings", "compared", *MEASURED], filter(None, rows))
+    return format_table(["settings", "compared", *verdicts], filter(None, rows))
 
 
 def format_table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -79,7 +78,7 @@ def describe_paper(
     for title, verdicts in (
         ("Reproduces (within 2 or 5 points)", (NumberVerdict.WITHIN_2, NumberVerdict.WITHIN_5)),
         ("Does not (beyond 5 points)", (NumberVerdict.BEYOND_5,)),
-        ("Counts of data, as printed or not", COUNTED),
+        ("What does not vary, as printed or not", COUNTED),
     ):
         if decided := select_verdicts(measurements, verdicts):
             yield f"- **{title}**: {describe_standing(decided, paper.standing)}{list_numbers(decided)}."
@@ -96,7 +95,7 @@ def describe_paper(
 
 
 def describe_standing(decided: list[Measurement], standing: Mapping[str, int]) -> str:
-    """``10, of which 0 remain if 5 % of all such verdicts may be false: ``; nothing of counts of data."""
+    """``10, of which 0 remain if 5 % of all such verdicts may be false: ``; nothing of what does not vary."""
     verdicts = {measurement.verdict for measurement in decided}
     if not verdicts <= P_VALUES.keys():
         return ""

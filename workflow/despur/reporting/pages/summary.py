@@ -39,7 +39,7 @@ LEGEND = {
     "within 2, within 5, beyond 5": "of distinct printed numbers, how many of ours lie within 2, within 5 or beyond 5 "
     "points of print (other units: percent); in brackets those that stand if 5 % of all may be false",
     "not known": "runs are too few or too noisy to say it",
-    "as printed": "counts of data, equal to the last digit",
+    "as printed": "what does not vary (counts of data, or the same in all seeds), equal to the last digit",
     "not compared": "run with other settings, or with a setting that was found on the number itself; or not measurable "
     "here, as what the paper copies from others",
     "not measured": "not run on the paper's data",
@@ -100,7 +100,7 @@ def shorten(verdict: str) -> str:
 
 
 def count_cell(paper: PaperEvidence, title: str, verdicts: list[NumberVerdict]) -> str:
-    """``10``; ``10 (7)`` where so many stand among all; of counts of data ``3 of 3``."""
+    """``10``; ``10 (7)`` where so many stand among all; of what does not vary ``3 of 3``."""
     counts = [paper.numbers.get(verdict, 0) for verdict in verdicts]
     if verdicts == [*COUNTED]:
         return f"{counts[0]} of {sum(counts)}" if sum(counts) else "–"
@@ -117,7 +117,7 @@ def describe_settings(paper: PaperEvidence, evidence: Evidence) -> str:
         if measurement.paper == paper.paper and measurement.verdict in COMPARED
     ]
     kinds = ", ".join(f"{paper.settings[kind]} {kind}" for kind in Settings if paper.settings.get(kind))
-    seeds = sorted({int(measurement.seeds) for measurement in compared if measurement.verdict not in COUNTED})
+    seeds = sorted({int(measurement.seeds) for measurement in compared if measurement.settings in [*Settings]})
     if not kinds:
         return "–"
     spread = f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"{seeds[0]}"
