@@ -87,6 +87,12 @@ def test_seeds_that_collapsed_are_counted_apart(run):
     (row,) = compare(printed(("cmnist", "cnc", METRICS[0], 74.0, 3.0)), metrics, 3).to_dict("records")
     assert (row["ours"], row["seeds"]) == (pytest.approx(74.0), 3) and row["by_seed"] == "0:70 1:74 2:78"
     assert row["collapsed"] == "1 of 4 seeds collapsed (1 to 81 %)"  # Clopper and Pearson
+    # where all did, their values are shown, and not compared
+    (row,) = compare(printed(("cmnist", "cnc", METRICS[0], 74.0, 3.0)), metrics[metrics["seed"] == 3], 3).to_dict(
+        "records"
+    )
+    assert (row["ours"], row["by_seed"], row["verdict"]) == (pytest.approx(10.0), "3:10", "not compared")
+    assert row["reason"] == "every seed collapsed" and np.isnan(row["difference"])
 
 
 def test_fewer_than_three_seeds_are_undecided(run):

@@ -40,10 +40,12 @@ def read_by_seed(text: str) -> "pd.Series[float]":
 
 def describe_values(rows: pd.DataFrame, scale: float) -> dict[str, Any]:
     """Our mean and deviation over the seeds that did not collapse, the value of each of these, and how many collapsed.
-    Seeds that all collapsed have no mean."""
+    Where all collapsed, of all: they are shown, and not compared."""
     rows = rows.sort_values("seed")
-    kept = scale * keep_sound(rows.set_index("seed"))
-    if not rows["value"].count():
+    by_seed = rows.set_index("seed")
+    sound = keep_sound(by_seed)
+    kept = scale * (sound if len(sound) else by_seed["value"].dropna())
+    if not len(kept):
         return {"seeds": 0, "verdict": NumberVerdict.NOT_COMPARED, "reason": "not applicable"}
     return {
         "ours": kept.mean(),

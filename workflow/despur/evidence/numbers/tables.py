@@ -69,13 +69,14 @@ def compare(
             changes = others.get((number.dataset, number.method, data), {})
             row = describe_values(part, 100.0) | {"data": str(data)}
             refused = refuse_number(number, part, str(data), bool(substitute), changes)
-            if row["seeds"] and not refused:
+            sound = 100 * keep_sound(part).to_numpy(float)
+            if len(sound) and not refused:
                 shares = at_settings(here[(here["group"] == "") | (here["metric"] == "accuracy")], number.setting)
                 runs = pd.concat([shares, here[here["metric"] == "samples"]])
                 noise = sample_variance(number, runs[runs["data"] == data], str(data), resamples)
                 std = None if pd.isna(number.std) else float(number.std)
                 printed = PrintedValue(number.mean, std, reported_seeds, rounding[number.metric])
-                row |= judge_values(100 * keep_sound(part).to_numpy(float), printed, noise)
+                row |= judge_values(sound, printed, noise)
             elif "verdict" not in row:
                 row |= refused or {"verdict": NumberVerdict.NOT_COMPARED, "reason": "every seed collapsed"}
             rows.append(base | row | describe_origin(number, part, bool(substitute)))
