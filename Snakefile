@@ -45,11 +45,7 @@ if workflow.is_main_process or IS_MODULE:
     rule all:
         default_target: True
         input:
-            [
-                artifact_files.list_outputs(config, paper, artifact)
-                for paper in config["papers"]
-                for artifact in artifact_files.list_artifacts(config, paper)
-            ],
+            [artifact_files.list_paper_outputs(config, paper) for paper in config["papers"]],
             rules.scorecard.output,
         message:
             f"Made all tables and figures; the verdicts are in {OUT}/scorecard.html"

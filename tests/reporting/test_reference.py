@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from records import git
 
+from despur.orchestration.artifact_files import list_paper_outputs
 from despur.orchestration.configuration import load_configuration
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import reference
@@ -28,7 +29,7 @@ def finished(tmp_path, monkeypatch):
     made = [ArtifactRun("cmnist", "x", "erm", tuple(map(str, runs)))]
     monkeypatch.setattr(reference.experiments, "list_artifact_runs", lambda *_: made)
     (tmp_path / "results/out/papers/cnc").mkdir(parents=True)
-    for file in reference.list_outputs(load_configuration(tmp_path / "some.yaml"), "cnc"):
+    for file in list_paper_outputs(load_configuration(tmp_path / "some.yaml"), "cnc"):
         Path(file).write_text("a column")
     return tmp_path
 

@@ -32,9 +32,6 @@ for paper in config["papers"]:
         name:
             paper
         input:
-            [
-                artifact_files.list_outputs(config, paper, artifact)
-                for artifact in artifact_files.list_artifacts(config, paper)
-            ],
+            artifact_files.list_paper_outputs(config, paper),
         message:
             f"Made all tables and figures of {paper}"

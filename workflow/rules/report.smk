@@ -32,11 +32,7 @@ if MATRIX:
 
 rule scorecard:
     input:
-        [
-            artifact_files.list_outputs(config, paper, artifact)
-            for paper in config["papers"]
-            for artifact in artifact_files.list_artifacts(config, paper)
-        ],
+        [artifact_files.list_paper_outputs(config, paper) for paper in config["papers"]],
         MATRIX,
         template=[
             artifact_files.spell_template(f"scorecard.{kind}") for kind in ("html.jinja", "macros.jinja", "css", "js")

@@ -52,8 +52,7 @@ FLOATS = [
 
 def list_printed(paper: str) -> pd.DataFrame:
     """Every number that a paper prints (reported/*.csv; not its hyper-parameters, nor what is lost in print): a row
-    each, with its unit, its place in the paper and the table here
-    that compares it."""
+    each, with its unit, its place in the paper and the table here that compares it."""
     artifacts, tables = experiments.load_experiments(paper)["artifacts"], []
     shown_by = {
         Path(file).stem: name

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from despur.methods.base import GradientMethod
+from despur.methods.families.balanced import number_groups
 from despur.samplers.domains import balanced
 from despur.specs.hyperparameters import as_erm
 from despur.storage.store import Array
@@ -13,7 +14,7 @@ SETTINGS = {**as_erm("Idrissi et al. tune all; here as ERM", weight_decay=1e-3)}
 
 
 class RWY(GradientMethod):
-    """Sampling weights of one over the size of a class, as in their code; the loss has no weights."""
+    """Sampling weights of one over the size of a class (or group), as in their code; the loss has no weights."""
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        yield from balanced(rng, self.task.y, self.settings["batch_size"])
+        yield from balanced(rng, number_groups(self.task), self.settings["batch_size"])

@@ -61,6 +61,11 @@ def list_outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[s
     ]
 
 
+def list_paper_outputs(config: Mapping[str, Any], paper: str) -> list[str]:
+    """All files of a paper's tables and figures."""
+    return [file for artifact in list_artifacts(config, paper) for file in list_outputs(config, paper, artifact)]
+
+
 def list_paper_inputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
     """What else an artifact reads: its printed numbers (none for most figures), a table's caption, the files of its
     paper's folder and the other artifacts that it names."""

@@ -23,7 +23,7 @@ Keys of an artifact:
 - ``methods``: their names, or a mapping of names to specifications of the artifact's own, which may differ by data set
   of the paper, and be several (grids); ``any_method_name``: a configuration may give them any name;
 - ``data``: settings of the data, ``p_corr=0.5~0.9``;
-- ``inputs``: kinds of files of its runs (``artifact_files.FILES``; default: metrics);
+- ``inputs``: kinds of files of its runs (``despur/specs/stages.py``; default: metrics);
 - ``can_lack``: kinds of its inputs without which it is still made of what was measured elsewhere;
 - ``reads``: files of the paper's folder besides its own printed numbers, or other artifacts (``projections``);
 - ``from``: artifacts whose runs it shows, too; without ``datasets`` only theirs (of ``methods``, if it names some);

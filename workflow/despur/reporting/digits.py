@@ -159,10 +159,10 @@ def check_digits(config: Mapping[str, Any]) -> Comparison:
     return compare_digits(read_kept_runs(), measure_digits(config), describe_machine())
 
 
-def read_kept_runs(reference: Path = REFERENCE) -> dict[str, dict[str, Any]]:
+def read_kept_runs() -> dict[str, dict[str, Any]]:
     """Each kept run by its key, with the name of its reference, and its machine and versions."""
     kept: dict[str, dict[str, Any]] = {}
-    for file in sorted(reference.glob(f"*/*/{DIGITS}")):
+    for file in sorted(REFERENCE.glob(f"*/*/{DIGITS}")):
         content = json.loads(gzip.decompress(file.read_bytes()))
         made_by = {"reference": file.parts[-3], **{name: content[name] for name in ("processor", "versions")}}
         kept |= {key: run | made_by for key, run in content["runs"].items()}

@@ -37,12 +37,7 @@ LEDGER_VERDICTS = REFERENCE / "ledger/scorecard.csv"
 def list_artifact_folders(config: dict[str, Any], paper: str) -> list[Path]:
     """The finished folders behind all artifacts of a paper; some artifacts show data alone, of which nothing was
     trained."""
-    artifacts = experiments.load_experiments(paper)["artifacts"]
-    artifact_runs = [
-        artifact_run
-        for artifact in artifacts
-        for artifact_run in experiments.list_artifact_runs(config, paper, artifact)
-    ]
+    artifact_runs = experiments.list_runs_of_papers({**config, "papers": [paper]})
     named = {folder for artifact_run in artifact_runs for folder in artifact_run.folders}
     return sorted(Path(folder) for folder in named if (Path(folder) / "about.json").exists())
 
@@ -62,7 +57,7 @@ def keep_paper(config: dict[str, Any], paper: str) -> Path:
     Raises InputError where not all of them are made."""
     source, target = Path(config["outputs"]) / "papers" / paper, find_reference(config) / paper
     made_by = {**origin.describe_code(), "config": config}  # before this writes into the tree
-    refuse_unfinished(paper, list_outputs(config, paper))
+    refuse_unfinished(paper, artifact_files.list_paper_outputs(config, paper))
     for file in list_kept_files(target):
         file.unlink()
     copy_files(list_kept_files(source), source, target)
@@ -87,12 +82,6 @@ def keep_matrix(config: dict[str, Any]) -> Path:
     copy_files([Path(file) for file in outputs if file.endswith((".csv", ".png"))], source, target)
     keep_digits(config, MATRIX)
     return target
-
-
-def list_outputs(config: dict[str, Any], paper: str) -> list[str]:
-    """All files of a paper's tables and figures."""
-    artifacts = artifact_files.list_artifacts(config, paper)
-    return [file for artifact in artifacts for file in artifact_files.list_outputs(config, paper, artifact)]
 
 
 def list_parts(config: dict[str, Any]) -> list[str]:

@@ -16,7 +16,7 @@ from despur.evidence.ledger import recorded
 from despur.evidence.ledger.files import load_record
 from despur.evidence.numbers.choices import judge_choice, measure_cost, read_choices, select_runs
 from despur.evidence.numbers.settings import list_fitted
-from despur.evidence.runs.run_files import load_about
+from despur.evidence.runs.run_files import is_record, load_about
 from despur.evidence.runs.sources import NOT_SHOWN, Sources, attach_sources, explain_records, find_sources
 from despur.evidence.statistics.contrasts import SEEDS
 from despur.evidence.verdicts import ChoiceVerdict
@@ -138,11 +138,11 @@ def measure_numbers(config: Mapping[str, Any], paper: str, sources: Sources) -> 
         return tally.gather_numbers(there, paper)
 
 
-def read_kept_hours(reference: Path = REFERENCE) -> dict[str, float]:
+def read_kept_hours() -> dict[str, float]:
     """Hours of stage 2 of each run whose tables are kept (results/reference), by its key."""
     return {
         key: float(about["seconds"]) / 3600 / len(about["runs"])
-        for file in sorted(reference.glob("*/*/provenance.json"))
+        for file in sorted(REFERENCE.glob("*/*/provenance.json"))
         for about in read_json(file)["runs"].values()
         for key in about.get("runs", [])
     }
@@ -168,7 +168,7 @@ def write_evidence(sources: Sources, shown: Sequence[ArtifactRun], file: Path) -
     refused = [row for row in rows if row["reason"] not in ("", NOT_SHOWN) and row["run"] not in used]
     yield from (f"not counted: {row['record']}: {row['reason']}" for row in refused)
     count, unshown = (sum(row["reason"] == reason for row in rows) for reason in ("", NOT_SHOWN))
-    here = sum(not where.endswith(".json") for where in used.values())
+    here = sum(not is_record(where) for where in used.values())
     yield (
         f"{count} of {len(rows)} records count ({unshown} are of runs that no table here shows; {file} lists all), "
         f"and {here} runs of this machine"

@@ -28,7 +28,7 @@ DECLARATIONS = {
     *("DOWNLOADS", "BY_HAND"),  # of data sets and encoders: despur/storage/downloads.py
     *("SOURCE", "LICENSE"),  # of data sets: where they come from, for about.json
     "PUBLISHED_SIZES",  # of data sets: what their splits hold, a number (a float is rounded) or one for each group
-    "LABELS_WITHHELD",  # of data sets: why their license forbids to pass labels on (despur/cli/recording.py)
+    "LABELS_WITHHELD",  # of data sets: why their license forbids to pass labels on (evidence/ledger/recording.py)
 }
 FUNCTIONS = {**vars(settings), **vars(hyperparameters), **vars(selfsupervised_hyperparameters)}  # of declarations
 EXAMPLE = 'such as "temperature": float_(0.1, "Sec. 4")'

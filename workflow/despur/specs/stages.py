@@ -57,7 +57,7 @@ TABLE = (
     ),
     Stage(
         "groups", "groups", "inference", "groups", "groups", "infer_groups", "groups",
-        "an attribute inferred for every training sample", 
+        "an attribute inferred for every training sample",
         {"outputs": "groups.safetensors", "metrics": "agreement.csv", "about": "about.json"}, reads=("stage1",),
     ),
     Stage(
@@ -66,12 +66,10 @@ TABLE = (
     ),
     Stage(
         "evaluate", "runs", "methods", "", "evaluate", "evaluate", "evaluation", "every metric of trained models",
-        
         {"metrics": "metrics.csv", "resamples": "resamples.parquet"}, reads=("runs",),
     ),
     Stage(
         "saliency", "runs", "methods", "", "saliency", "saliency", "saliency maps", "where trained models look",
-        
         {"maps": "saliency.safetensors", "saliency": "saliency.csv"}, reads=("runs", "stage1"),
     ),
 )  # fmt: skip

@@ -21,6 +21,11 @@ def select_machine(about: Mapping[str, Any]) -> About:
     return {key: about[key] for key in OF_MACHINE if key in about}
 
 
+def list_checksums(data_about: Mapping[str, Any]) -> dict[str, str]:
+    """Of what about.json says of a data set, the checksums of its raw files."""
+    return data_about.get("sha256", data_about.get("md5", {})) | data_about.get("raw", {})
+
+
 def read_abouts(folder: Path) -> dict[str, About]:
     """By the key of each run in a folder; none where that is not here. An inference tells of its machine alone."""
     file = folder / "about.json"

@@ -24,6 +24,7 @@ RESOLVED = {
     "BY_HAND",
     "REVISION",
     "LABELS_WITHHELD",
+    "PUBLISHED_SIZES",
 }
 
 

@@ -110,11 +110,11 @@ def mix_rates(rates: Callable[[int], dict[str, float]], seeds: int, collapse: fl
     return mixed
 
 
-def simulate_unconditional(seeds: int, collapse: float, runs: int = RUNS) -> float:
+def simulate_unconditional(seeds: int, collapse: float) -> float:
     """How often a claim of one contrast is wrong about the mean of all seeds, collapsed ones among them."""
     rng = derive_generator(f"error_rates/unconditional/{collapse:g}", seeds)
-    values = rng.normal(size=(runs, seeds)) - COLLAPSE * ((rng.random((runs, seeds)) < collapse) - collapse)
-    verdicts = decide(Contrast(values, np.empty((runs, seeds, 0))))
+    values = rng.normal(size=(RUNS, seeds)) - COLLAPSE * ((rng.random((RUNS, seeds)) < collapse) - collapse)
+    verdicts = decide(Contrast(values, np.empty((RUNS, seeds, 0))))
     return float((verdicts != 0).mean())
 
 

@@ -20,7 +20,7 @@ from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
 from despur.storage import commits, weight_files
-from despur.storage.abouts import list_upstream, read_upstream, select_machine
+from despur.storage.abouts import list_checksums, list_upstream, read_upstream, select_machine
 from despur.storage.containers import Container
 from despur.storage.digest import revisions
 from despur.storage.finished_runs import means_the_same, read_metrics, read_resamples, rows_of
@@ -167,7 +167,7 @@ def describe(result: ResultPath, run: Run, about: Mapping[str, Any]) -> dict[str
         "method": run.spec.name,
         "seed": run.seed,
         "specification": {"dataset": run.data.resolved(), "method": run.spec.resolved()},
-        "checksums": data.get("sha256", data.get("md5", {})) | data.get("raw", {}),
+        "checksums": list_checksums(data),
         "finished": about.get("finished") or pd.Timestamp(int(file.stat().st_mtime), unit="s", tz="UTC").isoformat(),
         "versions": about["versions"],
         "machine": select_machine(about),

@@ -88,7 +88,7 @@ class WithTarget(Pairs):
         return [*super().compilable_modules(), self.target("encoder")]
 
     def momentum(self) -> float:
-        """The target's share of its past parameters after ``done`` epochs: constant, or 1 - (1 - ema) (cos(pi share
+        """The target's share of its past parameters after the epochs so far: constant, or 1 - (1 - ema) (cos(pi share
         of training) + 1) / 2 (Grill et al. 2020)."""
         s = self.settings
         falling = (math.cos(math.pi * self.epoch / s["epochs"]) + 1) / 2 if s["ema_increase"] == "cosine" else 1.0

@@ -49,15 +49,10 @@ def add_gaps(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     return pd.concat([table, gaps], ignore_index=True)
 
 
-def count_parameters(artifact_runs: Sequence[ArtifactRun]) -> dict[str, int]:
-    """How many parameters each run has trained, by run (its data, specification and seed): counted."""
-    return {key: about["trained_parameters"] for key, about in load_abouts(artifact_runs).items()}
-
-
 def add_parameters(metrics: pd.DataFrame, artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """The metrics, and of each run the number of its trained parameters and, for images, their share of those of a
     whole network: of ResNet-50 on the paper's data, on others of the smallest network that was trained as a whole."""
-    counted = count_parameters(artifact_runs)
+    counted = {key: about["trained_parameters"] for key, about in load_abouts(artifact_runs).items()}
     runs = metrics.drop_duplicates([*MODELS, "paper_method"]).assign(group="", split="test", selection="best")
     sizes = pd.Series(
         [counted.get(f"{row.data}/{row.method}/s{row.seed}", np.nan) for row in runs.itertuples()],

@@ -4,19 +4,16 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import seaborn as sns
 from matplotlib.lines import Line2D
 
 from despur.evidence.runs.artifact_metrics import load_metrics, select_headline
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLUMN, label_rows, name_data, write_figure
+from despur.reporting.figures import COLUMN, PALETTE, label_rows, name_data, write_figure
 from despur.reporting.printed_names import NAMES
 from despur.reporting.projections import load_projections
 from despur.specs.paths import locate_result
 from despur.storage.containers import Container
 from despur.storage.store import Array, write_csv
-
-PALETTE = sns.color_palette("colorblind", 10)
 
 
 def plot_points(axis: Any, points: pd.DataFrame, labels: Array, title: str) -> None:

@@ -11,13 +11,13 @@ from despur.evidence.numbers.printed import parse_settings
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.accuracy_figures import LABELS, average_seeds, load_accuracies
 from despur.papers.domain_temperature.selection import is_selected, load_runs, rows_where, select_settings
+from despur.papers.domain_temperature.temperature_grids import GRID
 from despur.reporting.figures import COLUMN, draw_heat_map, order_methods, split_by_dataset, start_rows, write_figure
 from despur.reporting.printed_names import NAMES
 from despur.storage.store import write_csv
 
 REPORTED = Path(__file__).parent / "reported"
 TABLES = {"domain_weighted_negatives": (3, 4, 5), "domain_weighted_pairs": (6, 7, 8)}
-GRID = ["tau_alpha", "tau_beta"]
 
 
 def draw_figure_grids(artifact_runs: list[ArtifactRun], output: Path) -> None:

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from despur.evidence.claims.claim_evidence import find_bounds
 from despur.evidence.claims.measured_values import MeasuredValues
-from despur.evidence.statistics.contrasts import INTERVAL, Contrast
+from despur.evidence.statistics.contrasts import Contrast
 from despur.evidence.statistics.formulas import DEFAULTS
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
+from despur.papers.fair_cl.selections import DATASETS
 from despur.papers.fair_cl.tradeoffs import compare_means
 
 COMPARED_AS = {
@@ -19,7 +21,6 @@ COMPARED_AS = {
     **dict.fromkeys(selected_settings.TUNED, "tuned baseline"),
     **dict.fromkeys(["con_ft", "con"], "the paper's method"),
 }
-DATASETS = ["moji", "hate_speech", "bios", "imsitu"]
 SHARES = {
     "average_accuracy": "accuracy",
     "gap": "gap",
@@ -91,7 +92,7 @@ def find_interval(metrics: pd.DataFrame, resamples: pd.DataFrame) -> tuple[float
     (method,) = set(metrics["paper_method"])
     values = MeasuredValues(metrics, resamples).value({**DEFAULTS, "method": method, "metric": "gap"}).to_numpy(float)
     gap = Contrast(values[:, 0], values[:, 1:])
-    return float(gap.estimate - gap.half_width(INTERVAL)), float(gap.estimate + gap.half_width(INTERVAL))
+    return find_bounds(gap)
 
 
 def format_baselines(table: pd.DataFrame) -> pd.DataFrame:

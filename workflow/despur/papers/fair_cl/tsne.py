@@ -11,14 +11,13 @@ from sklearn.manifold import TSNE
 from despur.compute.randomness import derive_generator
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
-from despur.reporting.figures import COLUMN, split_by_dataset, start_rows, write_figure
+from despur.reporting.figures import COLUMN, PALETTE, split_by_dataset, start_rows, write_figure
 from despur.reporting.printed_names import NAMES
 from despur.specs.paths import locate_result
 from despur.storage.containers import Container
 from despur.storage.store import Array, Dataset, load_dataset, write_csv
 
 EACH = 100  # samples of each class, as in the paper
-PALETTE = sns.color_palette("colorblind", 10)
 
 
 def draw_samples(dataset: Dataset, seed: int) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 from despur.orchestration.configuration import list_shown_folders
 from despur.specs.paths import ResultPath, locate_result
+from despur.storage.abouts import list_checksums
 from despur.storage.commits import git
 from despur.storage.provenance import list_versions
 from despur.storage.raw_files import sha256
@@ -38,7 +39,7 @@ def describe_data(config: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def describe_source(result: ResultPath) -> dict[str, Any]:
     first = read_json(result.folder / "about.json")[result.datasets.points[0].name]
-    return {"source": first.get("source", ""), "licence": first.get("licence", ""), "raw": first.get("sha256", {})}
+    return {"source": first.get("source", ""), "licence": first.get("licence", ""), "raw": list_checksums(first)}
 
 
 def find_checksums(result: ResultPath) -> dict[str, str]:

@@ -38,8 +38,8 @@ def summarize(by_seed: Array) -> dict[str, float | str]:
 
 def find_ranks(by_method: dict[str, Array], higher_is_better: bool) -> dict[str, dict[str, float | str]]:
     """Rank of each method (1: best; ties share the mean), the best and worst rank that are not refuted, and how it
-    compares with the baseline. ``by_method``: (seeds,1+B) of each method, as :func:`measured` gives them. Where nothing
-    varies over seeds or test data, as the memory of a process, there is nothing to refute ranks with."""
+    compares with the baseline. ``by_method``: (seeds,1+B) of each method, as ``comparison.measure`` gives them. Where
+    nothing varies over seeds or test data, as the memory of a process, there is nothing to refute ranks with."""
     if not by_method:
         return {}
     scores = np.stack([values if higher_is_better else -values for values in np.broadcast_arrays(*by_method.values())])

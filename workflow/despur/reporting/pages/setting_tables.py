@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from despur.orchestration.configuration import load_configuration
-from despur.orchestration.experiments import list_artifact_runs, load_experiments
+from despur.orchestration.experiments import list_runs_of_papers
 from despur.orchestration.paper_folders import PAPERS
 from despur.specs.declarations import paper_hyperparameters, read_declarations
 from despur.specs.paths import locate_result
@@ -33,13 +33,11 @@ Row = tuple[str, str, str, str]  # setting, default, what data sets state, sourc
 def list_used_components(paper: str) -> list[Component]:
     """Data sets and methods of all that a paper runs on its own data, grids too, and what they are built of; by kind
     and name."""
-    config = {**load_configuration(CONFIGURATION), "sweep": True}
     components: set[Component] = set()
-    for artifact in load_experiments(paper)["artifacts"]:
-        for artifact_run in list_artifact_runs(config, paper, artifact):
-            result = locate_result(artifact_run.folders[0])
-            for point in (*result.datasets.points, *result.sweep.points):
-                components |= set(list_parts(point))
+    for artifact_run in list_runs_of_papers({**load_configuration(CONFIGURATION), "sweep": True, "papers": [paper]}):
+        result = locate_result(artifact_run.folders[0])
+        for point in (*result.datasets.points, *result.sweep.points):
+            components |= set(list_parts(point))
     return sorted(components, key=lambda component: (list(TITLES).index(component[0]), component[1]))
 
 

@@ -70,7 +70,7 @@ def summarize_papers(evidence: Evidence) -> list[PaperSummary]:
             describe_primary(paper.primary),
             {
                 "primary claim": "; ".join(dict.fromkeys(map(shorten, select_own(paper.primary)["verdict"]))),
-                **{title: count_cell(paper, title, verdicts) for title, verdicts in COUNTS.items()},
+                **{title: count_cell(paper, verdicts) for title, verdicts in COUNTS.items()},
                 "settings": describe_settings(paper, evidence),
                 **{ORDERS_SEEN[tier]: describe_orders(paper.claims[tier]) for tier in tiers},
             },
@@ -99,7 +99,7 @@ def shorten(verdict: str) -> str:
     return "not run" if verdict == ClaimVerdict.NOT_RUN else str(verdict)
 
 
-def count_cell(paper: PaperEvidence, title: str, verdicts: list[NumberVerdict]) -> str:
+def count_cell(paper: PaperEvidence, verdicts: list[NumberVerdict]) -> str:
     """``10``; ``10 (7)`` where so many stand among all; of what does not vary ``3 of 3``."""
     counts = [paper.numbers.get(verdict, 0) for verdict in verdicts]
     if verdicts == [*COUNTED]:
