@@ -78,6 +78,13 @@ def test_rank_correlations_are_shown_by_chance_at_most_as_often_as_they_may_be(s
     assert max(found["false holds"], found["false fails"]) <= allowed(2000, LEVEL) and found["power"] > 0.1, found
 
 
+@pytest.mark.parametrize("shape", error_rates.NOT_COVERED)
+def test_noise_that_is_not_covered_has_mean_0_and_deviation_1(shape):
+    noise = error_rates.NOT_COVERED[shape](np.random.default_rng(0), (1_000_000,))
+    assert (noise.mean(), noise.std()) == (pytest.approx(0, abs=0.01), pytest.approx(1, rel=0.05))
+    assert stats.skew(noise) < -2
+
+
 @pytest.fixture(scope="module")
 def table():
     return error_rates.simulate_table()
@@ -111,8 +118,8 @@ def test_error_rates_and_power_of_rank_correlations_in_all_cases(correlations):
 
 @pytest.mark.long
 def test_the_page_of_the_documentation_has_these_rates(table, numbers, correlations):
-    choices = simulate_table_of_choices()
-    assert (SOURCE / "docs/error_rates.md").read_text() == to_text(table, numbers, choices, correlations)
+    parts = table, numbers, simulate_table_of_choices(), correlations, error_rates.simulate_table_not_covered()
+    assert (SOURCE / "docs/error_rates.md").read_text() == to_text(*parts)
 
 
 @pytest.mark.long

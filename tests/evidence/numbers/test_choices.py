@@ -95,10 +95,21 @@ def test_a_choice_of_data_and_methods_was_tried_only_where_both_are_made():
 
 def test_a_choice_tells_its_seeds_what_it_took_and_what_a_run_of_it_would_take_on_a_cpu():
     hours = {"a/simclr/s0": 1.0, "a/simclr/s1": 3.0, "a/simclr+epochs=3/s0": 0.1, "b/erm/s0": 9.0, "a/simclr/s2": 0.1}
-    assert measure_cost(WIDE, hours, {"a/simclr/s2"}) == {"tried": "", "seeds": 0, "hours": 0.0, "hours_a_run": 2.0}
+    assert measure_cost(WIDE, hours, {"a/simclr/s2"}) == {
+        **{"tried": "", "full_length": 0, "seeds": 0, "hours": 0.0, "hours_a_run": 2.0},
+    }
     tried = [f"a/simclr+encoder.width=16/s{seed}" for seed in (0, 1)]
     found = measure_cost(WIDE, hours | dict.fromkeys(tried, 0.25))
     assert (found["tried"], found["seeds"], found["hours"]) == (" ".join(tried), 2, 0.5)
+    trial = measure_cost(WIDE, dict.fromkeys([*tried, "a/simclr+encoder.width=16+epochs=3/s0"], 0.25))
+    assert (trial["full_length"], len(trial["tried"].split())) == (2, 3)
+
+
+def test_a_choice_is_within_one_that_changes_more():
+    wider = Choice({"simclr": {"encoder.width": "16", "batch_size": "64"}}, "both")
+    of_data = Choice({"simclr": {"encoder.width": "16"}, "cmnist": {"crop": "centre"}}, "both")
+    assert WIDE.is_within(wider) and WIDE.is_within(of_data)
+    assert not (WIDE.is_within(WIDE) or wider.is_within(WIDE) or wider.is_within(of_data))
 
 
 PRINTED = [80.0, 60.0, 90.0]

@@ -1,17 +1,29 @@
 """The page What we found: from records alone, and of today."""
 
 import re
+from types import SimpleNamespace
 
 import pandas as pd
+import pytest
 from project import SOURCE
 
 from despur.evidence.all_evidence import load_evidence
 from despur.evidence.ledger import files as ledger
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import judge_records
-from despur.papers.domain_temperature.findings import describe_points
-from despur.reporting.pages import findings
-from despur.reporting.pages.findings import CHOICES, PAGE, describe_unknown, format_findings, list_numbers
+from despur.evidence.verdicts import Tier
+from despur.papers.cnc import findings as cnc
+from despur.papers.domain_temperature.findings import describe_control, describe_others, describe_points
+from despur.reporting.pages import number_lists
+from despur.reporting.pages.findings import PAGE, describe_claims, format_findings
+from despur.reporting.pages.number_lists import describe_if_normal, describe_standing, describe_unknown, list_numbers
+from despur.reporting.pages.open_choices import CHOICES
+
+
+def number(**fields):
+    """A measurement, as far as sentences read it."""
+    common = {"method": "mmd", "metric": "test_id_accuracy", "unit": "percent", "places": ("Table 1", "Table 2")}
+    return SimpleNamespace(**common | {"setting": "sigma=50", "reported": 92.9, "ours": 95.44} | fields)
 
 
 def test_the_page_is_of_the_records_of_today(monkeypatch):
@@ -22,15 +34,47 @@ def test_the_page_is_of_the_records_of_today(monkeypatch):
 
 
 def test_numbers_of_a_method_and_metric_stand_together():
-    rows = [("mmd", "test_id_accuracy", 92.9, 95.44), ("mmd", "test_id_accuracy", 96.0, 98.0), ("", "samples", 12, 12)]
-    names = ("method", "metric", "reported", "ours", "places")
-    own = [pd.Series(dict(zip(names, [*row, ("Table 1", "Table 2")], strict=True))) for row in rows]
-    said = "test id accuracy of `mmd` 92.9 (ours 95.44; Table 1), 96 (98; Table 1); samples 12 (ours 12; Table 1)"
-    assert list_numbers(own) == said
-    many = [
-        pd.Series(dict(zip(names, (f"m{i}", "a", 1, 1, ("text",)), strict=True))) for i in range(findings.GROUPS + 2)
-    ]
+    other = number(reported=96.0, ours=98.0, setting="sigma=50;label_fraction=0.1")
+    count = number(method="", metric="samples", unit="count", setting="", reported=12, ours=12)
+    assert list_numbers([number(), other, count]) == (
+        "test id accuracy of `mmd` 92.9 % (ours 95.44; Table 1, sigma=50), "
+        "96 % (98; Table 1, sigma=50, label_fraction=0.1); samples 12 (ours 12; Table 1)"
+    )
+    many = [number(method=f"m{i}") for i in range(number_lists.GROUPS + 2)]
     assert list_numbers(many).endswith("; and 2 further methods and metrics")
+
+
+def test_verdicts_say_how_many_stand_among_all_and_with_wider_noise_of_the_paper():
+    decided = [number(verdict="within 5", threefold=wider) for wider in ("within 5", "not known", "")]
+    assert describe_standing(decided, {"within 5": 1}) == (
+        "3, of which 1 remain if 5 % of all such verdicts may be false; if the paper's seeds vary three times as much "
+        "as ours, 1 of 2 without a deviation: "
+    )
+    assert describe_standing([number(verdict="as printed", threefold="")], {}) == ""
+
+
+def test_numbers_beyond_5_with_normal_seeds_are_listed_with_their_side():
+    measured = [number(if_normal=verdict, difference=d) for verdict, d in (("beyond 5", 8), ("beyond 5", -9), ("", 0))]
+    said = describe_if_normal(measured)
+    assert "2 of them are beyond 5 points, 1 above print and 1 below: test id accuracy" in said
+    assert describe_if_normal(measured[2:]) == ""
+
+
+def test_judged_claims_stand_with_their_interval_and_what_would_decide_them():
+    row = {
+        "tier": Tier.PAPER,
+        "statement": "A beats B on CMNIST*",
+        "seeds": 3,
+        "advice": "about 16 seeds",
+        "reason": "",
+    }
+    row |= {"estimate": -0.03, "low": -0.13, "high": 0.07, "verdict": "undecided", "settings": "b (screened)"}
+    claims = pd.DataFrame([row, row | {"verdict": "not run here"}, row | {"tier": Tier.SUBSTITUTE}])
+    _, claim, settings = describe_claims(claims)
+    assert claim == (
+        "  - “A beats B on CMNIST\\*”: -0.03 [-0.13, +0.07] (3 seeds): undecided; about 16 seeds would decide it"
+    )
+    assert settings == "  - Settings behind these claims: b (screened)." and not [*describe_claims(claims[1:])]
 
 
 def test_what_is_not_known_says_what_would_decide_it():
@@ -39,20 +83,53 @@ def test_what_is_not_known_says_what_would_decide_it():
     assert [*map(int, re.findall(r"\d+", said))] == [10, 1, 2, 1]
 
 
-def test_points_are_counted_apart_from_those_that_the_choice_was_found_on():
-    """Printed at chance and not; ours right, right, wrong and right."""
-    points = pd.DataFrame(
+@pytest.fixture
+def points():
+    """Printed above chance and below; Test-ID of ours right, right, wrong and right."""
+    return pd.DataFrame(
         {
             "method": "domain_weighted_pairs",
             "tau_alpha": [0.05, 0.2, 0.15, 0.25],
             "tau_beta": 0.1,
             "seeds": [1, 1, 2, 1],
-            "ours": [0.83, 0.516, 0.52, 0.5],
-            "printed": [0.918, 0.511, 0.739, 0.51],
+            "id": [0.83, 0.516, 0.52, 0.5],
+            "printed_id": [0.918, 0.511, 0.739, 0.51],
+            "ood": [0.6, 0.5, 0.5, 0.5],
+            "printed_ood": [0.7, 0.51, 0.5, 0.9],
             "was_found_on": [True, True, False, False],
         }
     )
+
+
+def test_points_are_counted_apart_from_those_that_the_choice_was_found_on(points):
     said = describe_points(points)
-    assert "2 of 2 points that it was found on" in said and "of 2 others 1 do" in said
-    assert "pairs at (0.15, 0.1): 52.0 (73.9)" in said
+    assert "2 of 2 points that it was found on" in said
+    assert "of 1 others that print has above, 0 do, of 1 that it has below, 1." in said
+    assert "pairs at (0.15, 0.1): 52.0 (73.9; 2)" in said
     assert "others were not run yet" in describe_points(points[points["was_found_on"]])
+    assert "2 points that print has below were run at this length, of which 2 fall" in describe_control(points)
+    assert "0 points" in describe_control(points[:1]) and "of which" not in describe_control(points[:1])
+
+
+def record(key, **test):
+    best = {(split, metric, group): value for (split, metric, group), value in test.get("values", {}).items()}
+    return SimpleNamespace(key=key, reason="", record=SimpleNamespace(metrics=lambda: {"best": best}))
+
+
+def test_what_the_choice_does_elsewhere_is_told_with_print(points):
+    values = {("test_id", "probe_accuracy", "1%"): 0.626, ("test_ood", "probe_accuracy", "1%"): 0.47}
+    said = describe_others([record("cmnist_3v5/simclr/s0", values=values), record("cmnist_3v5/other/s0")], points)
+    assert "below print at 2 of the 4 points" in said
+    assert "Test-ID 62.6 (88.0), Test-OOD 47.0 (78.4), 1 seeds" in said
+    assert "Standard CL" not in describe_others([], points)
+
+
+def test_clusterings_of_cnc_are_compared_on_the_seeds_that_all_have():
+    def run(method, seed, worst):
+        values = {("test", "worst_group_accuracy", ""): worst, ("test", "average_accuracy", ""): 0.9}
+        return record(f"cmnist+colors=released/{method}/s{seed}", values=values)
+
+    runs = [run("cnc", 0, 0.7), run("cnc", 1, 0.8), run("cnc+groups.metric=euclidean", 0, 0.0), run("jtt", 0, 0.5)]
+    (said,) = cnc.describe_findings(runs)
+    assert "1 seed: `cnc` 70.0 (90.0), `cnc+groups.metric=euclidean` 0.0 (90.0)." in said
+    assert not [*cnc.describe_findings(runs[:2])]

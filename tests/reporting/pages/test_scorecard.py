@@ -16,7 +16,8 @@ from despur.evidence import tally
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.measurements import Measurement
 from despur.orchestration import configuration, paper_folders
-from despur.reporting.pages import findings, scorecard, scorecard_page
+from despur.reporting.pages import scorecard, scorecard_page
+from despur.reporting.pages.open_choices import list_choices
 from despur.reporting.templates import create_environment
 
 FOLDERS = [f"runs/cmnist/erm/s{seed}" for seed in range(2)]  # of the first number
@@ -125,10 +126,10 @@ def test_a_verdict_says_how_surely_and_what_it_would_be_under_other_assumptions(
 
 def test_choices_are_listed_with_what_they_cost(monkeypatch):
     monkeypatch.chdir(SOURCE)
-    choices = findings.list_choices()
+    choices = list_choices()
     assert [bool(choice["runs"]) for choice in choices] == sorted((bool(c["runs"]) for c in choices), reverse=True)
     shown = vars(create_environment().get_template("scorecard.macros.jinja").module)["choice_rows"](choices)
-    assert shown.count("<tr>") == len(choices) + 1 and "not tried" in shown and "too few seeds (1)" in shown
+    assert shown.count("<tr>") == len(choices) + 1 and "not tried" in shown and "too few seeds (1 of 6)" in shown
 
 
 def test_claims_show_verdict_bounds_and_what_would_settle_them(text):

@@ -14,7 +14,7 @@ import pandas as pd
 from despur.evidence import tally
 from despur.evidence.ledger import recorded
 from despur.evidence.ledger.files import load_record
-from despur.evidence.numbers.choices import judge_choice, measure_cost, read_choices, select_runs
+from despur.evidence.numbers.choices import is_made, judge_choice, measure_cost, read_choices, select_runs
 from despur.evidence.numbers.settings import list_fitted
 from despur.evidence.runs.run_files import is_record, load_about
 from despur.evidence.runs.sources import NOT_SHOWN, Sources, attach_sources, explain_records, find_sources
@@ -39,7 +39,7 @@ from despur.storage.store import write_csv
 
 RECORDED = {"metrics", "resamples", "about", "base_about"}  # kinds of files that a record stands for
 CHOICE_COLUMNS = [
-    *("paper", "choice", "source", "tried", "seeds", "hours", "hours_a_run", "found_on"),
+    *("paper", "choice", "source", "tried", "full_length", "seeds", "hours", "hours_a_run", "found_on"),
     *("verdict", "numbers", "moved", "remaining"),
 ]
 Runs = dict[str, list[ArtifactRun]]
@@ -116,8 +116,13 @@ def write_choices(config: Mapping[str, Any], sources: Sources, file: Path) -> No
         own_hours = {
             key: spent for key, spent in hours.items() if parse(key.split("/")[0])[0] in experiments["datasets"]
         }
-        for choice in read_choices(experiments):
-            cost, runs = measure_cost(choice, own_hours, on_gpu), select_runs(choice, sources)
+        choices = read_choices(experiments)
+        for choice in choices:
+            larger = [
+                other for other in choices if choice.is_within(other)
+            ]  # their runs are no trial of this one alone
+            alone = {key: spent for key, spent in own_hours.items() if not any(is_made(other, key) for other in larger)}
+            cost, runs = measure_cost(choice, alone, on_gpu), select_runs(choice, sources)
             judged = {}
             if runs.seeds >= SEEDS:  # both sides of the same runs: a setting is selected among the same ones
                 others = Sources({key: sources.where[key] for key in runs.where})

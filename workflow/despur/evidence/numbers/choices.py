@@ -39,6 +39,11 @@ class Choice(NamedTuple):
     def name(self) -> str:
         return "/".join(join(component, settings) for component, settings in self.changes.items())
 
+    def is_within(self, other: "Choice") -> bool:
+        """Whether another choice changes all that this one does, and more."""
+        changed = {(name, *item) for name, settings in self.changes.items() for item in settings.items()}
+        return changed < {(name, *item) for name, settings in other.changes.items() for item in settings.items()}
+
     def find_changes(self, component: str, is_method: bool) -> dict[str, str]:
         """What it changes of a component."""
         return self.changes.get(component, {}) | (self.changes.get(ALL_METHODS, {}) if is_method else {})
@@ -109,6 +114,7 @@ def measure_cost(choice: Choice, hours: Mapping[str, float], on_gpu: Container[s
     same = [spent for key, spent in full.items() if change_key(key, choice) != key]
     return {
         "tried": " ".join(tried),
+        "full_length": sum(not is_trial(key.split("/")[1]) for key in tried),
         "seeds": len({key.rpartition("/s")[2] for key in tried}),
         "hours": round(sum(hours[key] for key in tried), 2),
         "hours_a_run": round(float(np.mean(same)), 2) if same else None,

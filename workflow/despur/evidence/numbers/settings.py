@@ -43,7 +43,10 @@ def find_origin(number: Any, rows: pd.DataFrame) -> Origin:
     if any(is_same_number(wanted, number) for rule in fitted for wanted in rule["numbers"]):
         return Origin(Settings.FITTED, names, f"found on it: {', '.join(rule['setting'] for rule in fitted)}")
     named = [name for name in list_open(experiments, number.method, first) if name not in tuned]
-    chosen = list(dict.fromkeys([*sorted(untuned), *named]))
+    if untuned:
+        selected = ", ".join(sorted(untuned))
+        return Origin(Settings.CHOSEN, names, f"the paper selects {selected} from a grid and prints no value")
+    chosen = list(dict.fromkeys(named))
     names += [*chosen, *sorted(split_names(first.get("screened")))]
     if fitted:
         return Origin(Settings.FITTED_ELSEWHERE, names)

@@ -1,4 +1,5 @@
-"""Where the grids of Tables 3 to 8 fall to chance, and whether ours do under the choices that bring the fall."""
+"""Where the grids of Tables 3 to 8 fall to chance, whether ours do under the choices that bring the fall, and
+what these do to other numbers."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,62 +15,112 @@ from despur.specs.resolution import resolve
 
 PAPER = "domain_temperature"
 CHOICE = "cmnist_3v5+outside=redraw/methods+encoder.pooling=mean"
-TEST_ID = {"domain_weighted_negatives": 5, "domain_weighted_pairs": 8}  # tables
+# of each method: the tables of Test-ID, Test-OOD
+TABLES = {"domain_weighted_negatives": (5, 4), "domain_weighted_pairs": (8, 7)}
+ACCURACIES = {"id": "test_id", "ood": "test_ood"}  # splits
+POINT = ["method", "tau_alpha", "tau_beta"]
 CHANCE = 0.55  # a Test-ID below is called chance
-POINT_COLUMNS = ["method", "tau_alpha", "tau_beta", "seeds", "ours", "printed", "was_found_on"]
 
 
-def list_points(records: Iterable[JudgedRecord]) -> pd.DataFrame:
-    """A row for each point of the grids that was run with the choice, at the paper's length of training: Test-ID with
-    1 % of the labels, ours (mean over seeds) and printed, and whether the choice was found on this point."""
-    experiments = load_experiments(PAPER)
-    (choice,) = (tried_choice for tried_choice in read_choices(experiments) if tried_choice.name == CHOICE)
-    counted = {judged.key: judged.record for judged in records if not judged.reason and "epochs=" not in judged.key}
+def select_full(records: Iterable[JudgedRecord]) -> dict[str, JudgedRecord]:
+    """The records that count, of the paper's length of training and at sigma 50, by key."""
+    return {
+        judged.key: judged
+        for judged in records
+        if not judged.reason
+        and "epochs=" not in judged.key
+        and judged.key.startswith("cmnist_3v5")
+        and resolve("datasets", judged.key.split("/")[0]).points[0].value("sigma") == 50
+    }
+
+
+def measure_accuracies(judged: JudgedRecord) -> dict[str, float]:
+    """Accuracies of a run with 1 % of the labels."""
+    best = judged.record.metrics()["best"]
+    return {name: best[split, "probe_accuracy", "1%"] for name, split in ACCURACIES.items()}
+
+
+def list_points(full: dict[str, JudgedRecord], keys: Iterable[str]) -> pd.DataFrame:
+    """A row for each point of the grids among these runs: accuracies, ours (means over seeds) and printed, and whether
+    the choice was found on this point."""
+    fitted = load_experiments(PAPER)["fitted"]
+    found_on = [wanted for rule in fitted for wanted in rule["numbers"] if POINT[1] in wanted]
     rows = [
-        {"method": point.base_name, "tau_alpha": point.value("tau_alpha"), "tau_beta": point.value("tau_beta")}
-        | {"ours": counted[key].metrics()["best"]["test_id", "probe_accuracy", "1%"]}
-        for key in list_tried(choice, counted)
-        for data, method, _ in [key.split("/")]
-        for point in resolve("methods", method, "cmnist_3v5").points
-        if point.base_name in TEST_ID and resolve("datasets", data).points[0].value("sigma") == 50
+        {"method": point.base_name, **{key: point.value(key) for key in POINT[1:]}, **measure_accuracies(full[key])}
+        for key in keys
+        for point in resolve("methods", key.split("/")[1], "cmnist_3v5").points
+        if point.base_name in TABLES
     ]
-    points = pd.DataFrame(rows, columns=[*POINT_COLUMNS[:3], "ours"])
-    means = points.groupby(POINT_COLUMNS[:3])["ours"].agg(ours="mean", seeds="size").reset_index()
-    found_on = [wanted for rule in experiments["fitted"] for wanted in rule["numbers"] if "tau_alpha" in wanted]
-    cells = [find_cell(*point) for point in means[POINT_COLUMNS[:3]].itertuples(index=False)]
-    was_found_on = [any(is_same_number(wanted, cell) for wanted in found_on) for cell in cells]
-    return means.assign(printed=[cell.mean for cell in cells], was_found_on=was_found_on)[POINT_COLUMNS]
+    runs = pd.DataFrame(rows, columns=[*POINT, *ACCURACIES])
+    means = runs.groupby(POINT).agg(id=("id", "mean"), ood=("ood", "mean"), seeds=("id", "size")).reset_index()
+    points = means[POINT].itertuples(index=False, name=None)
+    cells = [[find_cell(table, *point) for table in TABLES[point[0]]] for point in points]
+    return means.assign(
+        printed_id=[cell.mean for cell, _ in cells],
+        printed_ood=[cell.mean for _, cell in cells],
+        was_found_on=[any(is_same_number(wanted, cell) for wanted in found_on) for cell, _ in cells],
+    )
 
 
-def find_cell(method: str, tau_alpha: float, tau_beta: float) -> Any:
-    """The printed Test-ID of a point."""
-    printed = pd.read_csv(find_paper(PAPER) / "reported" / f"table_{TEST_ID[method]}.csv")
-    wanted = {"tau_alpha": tau_alpha, "tau_beta": tau_beta}
+def find_cell(table: int, method: str, tau_alpha: float, tau_beta: float) -> Any:
+    """The printed number of a point."""
+    printed = pd.read_csv(find_paper(PAPER) / "reported" / f"table_{table}.csv")
+    wanted = {"method": method, "tau_alpha": tau_alpha, "tau_beta": tau_beta}
     (cell,) = (number for number in printed.itertuples() if is_same_number(wanted, number))
     return cell
 
 
 def describe_findings(records: Iterable[JudgedRecord]) -> Iterator[str]:
     """Sentences for the page *What we found*."""
-    points = list_points(records)
+    (choice,) = (tried for tried in read_choices(load_experiments(PAPER)) if tried.name == CHOICE)
+    full = select_full(records)
+    tried = list_tried(choice, full)
+    points, without = list_points(full, tried), list_points(full, {*full} - {*tried})
     if len(points):
-        yield f"**The fall of Tables 3 to 8**: {describe_points(points)}"
+        yield f"**The fall of Tables 3 to 8**, with `{CHOICE}`: {describe_points(points)} {describe_control(without)}"
+        yield f"**The same choice elsewhere**: {describe_others([full[key] for key in tried], points)}"
 
 
 def describe_points(points: pd.DataFrame) -> str:
-    """How many points lie on the side of CHANCE where print does, of those that the choice was found on and of
-    others."""
-    same = (points["ours"] < CHANCE) == (points["printed"] < CHANCE)
-    new = ~points["was_found_on"]
+    """How many points lie on the side of CHANCE where print does, of those that the choice was found on and of others;
+    and Test-ID of each."""
+    same = (points["id"] < CHANCE) == (points["printed_id"] < CHANCE)
+    new, low = ~points["was_found_on"], points["printed_id"] < CHANCE
     listed = ", ".join(
         f"{'pairs' if row.method.endswith('pairs') else 'negatives'} at ({row.tau_alpha:g}, {row.tau_beta:g}): "
-        f"{100 * row.ours:.1f} ({100 * row.printed:.1f})"
+        f"{100 * row.id:.1f} ({100 * row.printed_id:.1f}; {row.seeds})"
         for row in points.itertuples()
     )
-    others = f"of {new.sum()} others {same[new].sum()} do" if new.any() else "others were not run yet"
-    return (
-        f"with `{CHOICE}`, {same[~new].sum()} of {(~new).sum()} points that it was found on lie on the side of "
-        f"{CHANCE:.0%} Test-ID where print does; {others}. At (tau_alpha, tau_beta), ours (printed), from "
-        f"{points['seeds'].min()} or more seeds: "
-        f"{listed}."
+    others = (
+        f"of {(new & ~low).sum()} others that print has above, {same[new & ~low].sum()} do, of {(new & low).sum()} "
+        f"that it has below, {same[new & low].sum()}"
+        if new.any()
+        else "others were not run yet"
     )
+    return (
+        f"{same[~new].sum()} of {(~new).sum()} points that it was found on lie on the side of {CHANCE:.0%} Test-ID "
+        f"where print does; {others}. Test-ID at (tau_alpha, tau_beta), ours (printed; our seeds): {listed}."
+    )
+
+
+def describe_control(without: pd.DataFrame) -> str:
+    """How many points that print has at chance were run without the choice, and how many fall."""
+    low = without[without["printed_id"] < CHANCE]
+    fall = f", of which {(low['id'] < CHANCE).sum()} fall" if len(low) else ""
+    return f"Without it, {len(low)} points that print has below were run at this length{fall}."
+
+
+def describe_others(tried: Iterable[JudgedRecord], points: pd.DataFrame) -> str:
+    """What the choice does to Test-OOD at the same points, and to Standard CL."""
+    far = (points["ood"] - points["printed_ood"]).lt(-0.05).sum()
+    said = f"Test-OOD lies more than 5 points below print at {far} of the {len(points)} points."
+    own = pd.DataFrame([measure_accuracies(judged) for judged in tried if "/simclr" in judged.key])
+    if not len(own):
+        return said
+    printed = pd.read_csv(find_paper(PAPER) / "reported" / "table_1.csv").query("method == 'standard_cl'")
+    means = [
+        f"{name} {100 * own[key].mean():.1f} "
+        f"({100 * printed.loc[printed['metric'] == f'{split}_accuracy', 'mean'].item():.1f})"
+        for name, (key, split) in zip(("Test-ID", "Test-OOD"), ACCURACIES.items(), strict=True)
+    ]
+    return f"{said} Standard CL, whose temperature was not selected under it, has {', '.join(means)}, {len(own)} seeds."

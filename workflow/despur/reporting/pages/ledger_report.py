@@ -14,7 +14,7 @@ from despur.evidence.ledger.standing import JudgedRecord, judge_records
 from despur.evidence.numbers.choices import is_trial
 from despur.orchestration.experiments import load_experiments
 from despur.orchestration.paper_folders import find_papers
-from despur.reporting.pages.summary import format_row
+from despur.reporting.pages.markdown import format_table
 from despur.specs.names import parse
 from despur.storage.store import atomic
 
@@ -51,7 +51,7 @@ def report_paper(paper: str, records: list[JudgedRecord]) -> str:
     counted = {name: [by_seed[seed] for seed in range(count_seeds(by_seed))] for name, by_seed in groups.items()}
     accuracies = {name: measure_accuracies(seed_records) for name, seed_records in counted.items()}
     columns = list(dict.fromkeys(metric for by_metric in accuracies.values() for metric in by_metric))
-    lines = [["data set", "method", "seeds", *columns], ["---"] * (3 + len(columns))]
+    lines = []
     for name in sorted(groups, key=lambda name: (-len(groups[name]), name)):
         cells = [accuracies[name].get(column, "–") for column in columns]
         lines.append([*(f"`{part}`" for part in name), describe_seeds(groups[name]), *cells])
@@ -60,7 +60,7 @@ def report_paper(paper: str, records: list[JudgedRecord]) -> str:
         f"{describe_trials(recorded)}{describe_hours(own_records)} "
         "What is open, and its hours: `despur plan --open --configfile config/published.yaml --device cpu`."
     )
-    return "\n".join([*map(format_row, lines), "", said]) + "\n"
+    return f"{format_table(['data set', 'method', 'seeds', *columns], lines)}\n\n{said}\n"
 
 
 def group_seeds(records: list[JudgedRecord]) -> dict[tuple[str, str], dict[int, JudgedRecord]]:

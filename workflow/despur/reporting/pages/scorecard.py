@@ -19,7 +19,7 @@ from despur.evidence.verdicts import ClaimVerdict
 from despur.orchestration import configuration, paper_folders
 from despur.reporting.digits import check_digits
 from despur.reporting.pages import summary
-from despur.reporting.pages.findings import list_choices
+from despur.reporting.pages.open_choices import list_choices
 from despur.reporting.pages.scorecard_page import Page
 from despur.reporting.pages.scorecard_rows import join_tables
 from despur.reporting.templates import render_template

@@ -17,6 +17,7 @@ from despur.evidence.all_evidence import Evidence, PaperEvidence, load_evidence
 from despur.evidence.numbers.counts import COMPARED, P_VALUES
 from despur.evidence.verdicts import COUNTED, ORDERS, ClaimVerdict, NumberVerdict, Settings, Tier
 from despur.orchestration import experiments
+from despur.reporting.pages.markdown import format_table
 from despur.storage.store import InputError, atomic
 
 EXPLAINED = Path("docs/reading_results.md")
@@ -153,18 +154,12 @@ def fold_title(name: str) -> tuple[str, str]:
 
 def format_markdown(papers: list[PaperSummary], folder: Path) -> str:
     """The table for a document in a folder of the project, with the sentence of each paper."""
-    titles = ["paper", *papers[0].cells]
-    rows = [titles, ["---"] * len(titles)]
+    rows = []
     for summary in papers:
         home = os.path.relpath(Path("workflow/despur/papers", summary.paper, "README.md"), folder)
         claim = summary.claim.partition(": ")[2].replace("*”", "\\*”")
         rows.append([f"[{summary.title}]({home})", *(summary.cells | {"primary claim": claim}).values()])
-    return "\n".join(map(format_row, rows))
-
-
-def format_row(cells: Iterable[str]) -> str:
-    """A row of a table in Markdown."""
-    return f"| {' | '.join(cells)} |"
+    return format_table(["paper", *papers[0].cells], rows)
 
 
 def replace_summary(text: str, file: Path, papers: list[PaperSummary]) -> str:

@@ -1,0 +1,80 @@
+"""Sentences about measured numbers: which have a verdict, what would decide the others."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+from despur.evidence.measurements import Measurement
+from despur.evidence.numbers.counts import P_VALUES
+from despur.evidence.verdicts import NumberVerdict
+
+FEW = 10  # seeds: as many as the reference has
+GROUPS = 8  # of numbers that are listed: methods and metrics
+
+
+def describe_standing(decided: list[Measurement], standing: Mapping[str, int]) -> str:
+    """``10, of which 0 remain if 5 % of all such verdicts may be false (2 of 9 without a printed deviation, if the
+    paper's seeds vary three times as much as ours): ``; nothing of what does not vary."""
+    verdicts = {measurement.verdict for measurement in decided}
+    if not verdicts <= P_VALUES.keys():
+        return ""
+    remaining = sum(standing[verdict] for verdict in verdicts)
+    stands = f"{len(decided)}, of which {remaining} remain if 5 % of all such verdicts may be false"
+    fixed = [measurement for measurement in decided if measurement.threefold]
+    if not fixed:
+        return f"{stands}: "
+    same = sum(measurement.threefold == measurement.verdict for measurement in fixed)
+    return (
+        f"{stands}; if the paper's seeds vary three times as much as ours, {same} of {len(fixed)} without a deviation: "
+    )
+
+
+def select_verdicts(measurements: list[Measurement], verdicts: Collection[NumberVerdict]) -> list[Measurement]:
+    """The measurements that have one of these verdicts."""
+    return [measurement for measurement in measurements if measurement.verdict in verdicts]
+
+
+def list_numbers(measurements: list[Measurement]) -> str:
+    """``test id accuracy of `mmd` 92.9 % (ours 95.4; Table 1, sigma=50), ...``, by metric and method."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for measurement in measurements:
+        words = measurement.metric.replace("_", " "), measurement.method
+        ours = f"ours {measurement.ours:.4g}" if words not in groups else f"{measurement.ours:.4g}"
+        unit = " %" if measurement.unit == "percent" else ""
+        place = ", ".join(filter(None, [measurement.places[0], measurement.setting.replace(";", ", ")]))
+        groups.setdefault(words, []).append(f"{measurement.reported:.4g}{unit} ({ours}; {place})")
+    said = [
+        f"{metric}{f' of `{method}`' if method else ''} {', '.join(numbers)}"
+        for (metric, method), numbers in groups.items()
+    ]
+    rest = [f"and {len(said) - GROUPS} further methods and metrics"] if len(said) > GROUPS else []
+    return "; ".join([*said[:GROUPS], *rest])
+
+
+def describe_unknown(measurements: list[Measurement]) -> str:
+    """What would decide them."""
+    needed = [re.fullmatch(r"about (\d+) seeds of ours", measurement.would_decide) for measurement in measurements]
+    few = sum(int(match[1]) <= FEW for match in needed if match)
+    never = sum(measurement.would_decide.startswith("nothing") for measurement in measurements)
+    return (
+        f"How many seeds of ours would decide them: at most {FEW} for {few}; more, or the value lies near a limit, for "
+        f"{len(measurements) - few - never}; no number of seeds for {never}."
+    )
+
+
+def describe_if_normal(measurements: list[Measurement]) -> str:
+    """Those that are beyond 5 points if seeds are normal; nothing where none is."""
+    beyond = [measurement for measurement in measurements if measurement.if_normal == NumberVerdict.BEYOND_5]
+    if not beyond:
+        return ""
+    above = sum(measurement.difference > 0 for measurement in beyond)
+    return (
+        f" If seeds are normal, {len(beyond)} of them are beyond 5 points, {above} above print and "
+        f"{len(beyond) - above} below: {list_numbers(beyond)}."
+    )
+
+
+def count_datasets(measurements: list[Measurement]) -> str:
+    """``celeba 40, waterbirds 52``: most first."""
+    counts = Counter(measurement.paper_dataset for measurement in measurements)
+    return ", ".join(f"{name} {count}" for name, count in counts.most_common())

@@ -1,0 +1,58 @@
+"""The choices that papers leave open (results/reference/ledger/choices.csv), as pages show them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from despur.evidence.statistics.contrasts import SEEDS
+from despur.evidence.verdicts import ChoiceVerdict
+from despur.orchestration.experiments import REFERENCE
+from despur.reporting.pages.markdown import format_table
+
+CHOICES = REFERENCE / "ledger/choices.csv"
+
+
+def format_choices(choices: pd.DataFrame) -> Iterator[str]:
+    """The choices that were tried, and those that were not."""
+    tried = choices["seeds"].astype(int) > 0
+    rows = [
+        [
+            *(f"`{row['choice']}`", row["source"], row["found_on"] or "–"),
+            *(f"{len(row['tried'].split())} ({row['full_length']})", str(row["hours"]), describe_verdict(row)),
+        ]
+        for row in choices[tried].to_dict("records")
+    ]
+    yield "## Choices that papers leave open"
+    yield (
+        f"{tried.sum()} of {len(choices)} were tried, each by runs that make no larger choice. Runs with another "
+        "number of epochs than the paper's are trials: they support nothing. Numbers that a choice was found on are "
+        "never compared under it."
+    )
+    yield format_table(["choice", "source", "found on", "runs (of full length)", "hours", "verdict (seeds)"], rows)
+    yield "Not tried, with the hours of a run on a CPU at the paper's length, as far as runs like it are recorded:"
+    yield format_table(
+        ["choice", "source", "hours a run"],
+        [
+            [f"`{row['choice']}`", row["source"], str(row["hours_a_run"] or "not known")]
+            for row in choices[~tried].to_dict("records")
+        ],
+    )
+
+
+def list_choices() -> list[dict[str, Any]]:
+    """The choices of choices.csv, those that were tried first, with the number of their runs and their verdict in
+    words; none where that file is not there."""
+    if not CHOICES.exists():
+        return []
+    rows = pd.read_csv(CHOICES, keep_default_na=False).to_dict("records")
+    said = [{**row, "runs": len(row["tried"].split()), "verdict": describe_verdict(row)} for row in rows]
+    return sorted(said, key=lambda row: not row["runs"])
+
+
+def describe_verdict(row: Mapping[str, Any]) -> str:
+    """``too few seeds (1 of 6)``; of one that was judged, how far numbers moved, too."""
+    moved = f", moved {row['moved']} points" if row["moved"] else ""
+    needed = f" of {2 * SEEDS}" if row["verdict"] == ChoiceVerdict.TOO_FEW else ""
+    count = "" if row["verdict"] == ChoiceVerdict.NOT_TRIED else f" ({row['seeds']}{needed})"
+    return f"{row['verdict']}{count}{moved}"
