@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from making import write_run
+from scipy import stats
 
 from despur.cli.diff import show_difference
 from despur.cli.metrics import format_seeds
@@ -220,7 +221,7 @@ def test_two_runs_differ_in_settings_and_metrics():
     )
     text = said(show_difference(*folders))
     assert text.splitlines()[:2] == ["epochs: 12 | 3", "seed 0"]
-    assert "code: the same" in text and "decay" not in text and "9" not in text
+    assert "code: the same" in text and "decay" not in text and "9" not in text.splitlines()[-1]
     assert text.splitlines()[-1].split() == ["gap", "0.25", "0.75", "+0.5"]
 
 
@@ -262,6 +263,16 @@ def test_other_seeds_are_said_and_their_spread_shown():
     assert "seeds 0-2 | seed 3: a change may be the seeds'" in text
     assert text.splitlines()[-1].split() == ["gap", "0.2", "(0.1)", "0.5", "+0.3"]
     assert format_seeds([0, 2, 3]) == "seeds 0, 2, 3"
+
+
+def test_a_change_has_its_interval_where_the_same_three_seeds_have_it():
+    """Differences .1, .2, .3: mean .2, deviation .1, Student's t with 2 degrees of freedom."""
+    first, second = {0: 0.1, 1: 0.5, 2: 0.2}, {0: 0.2, 1: 0.7, 2: 0.5}
+    folders = made("erm", {None: first}, "s0-2"), made("erm+epochs=3", {None: second}, "s0-2")
+    half = stats.t.isf(0.025, 2) * 0.1 / 3**0.5
+    assert said(show_difference(*folders)).splitlines()[-1].endswith(f"+0.2  [{0.2 - half:+.3g}, {0.2 + half:+.3g}]")
+    (row,) = json.loads(format_json(show_difference(*folders)))["metrics"]
+    assert (row["low"], row["high"]) == (pytest.approx(0.2 - half), pytest.approx(0.2 + half))
 
 
 def test_runs_differ_in_the_metrics_of_their_headline_split():

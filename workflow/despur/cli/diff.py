@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 def show_difference(first: Path, second: Path) -> Iterator[str]:
-    """how two runs differ: settings, seeds, code, versions, and the metrics of the headline split, point by point"""
+    """how two runs differ: settings, seeds, code, versions, and the metrics of the headline split, point by point,
+    with an interval of each change, paired by seed"""
     if data := [str(path) for path in (first, second) if locate_result(path).stage == "data"]:
         raise SettingError(
             f"{', '.join(data)}: data, which no run is; results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS can differ"
@@ -70,9 +71,10 @@ def list_changes(
         )
     measured = {"split": " | ".join(dict.fromkeys(splits)), "selection": "best"}
     title = f"{measured['split']}, best step: mean (std) over seeds"
+    interval_title = "  95 % over seeds, paired"
     for one, other in pairs:
         yield "\n" + " | ".join(name for name in dict.fromkeys((one, other)) if name)
-        yield f"{title:<48}{'first':>24}{'second':>24}{'change':>12}"
+        yield f"{title:<48}{'first':>24}{'second':>24}{'change':>12}{interval_title}"
         for metric, row in first[one].iterrows():
             if (
                 metric in second[other].index
@@ -80,9 +82,25 @@ def list_changes(
                 and len(right := second[other].loc[metric].dropna())
             ):
                 change = right.mean() - left.mean()
-                text = f"{metric:<48}{format_spread(left):>24}{format_spread(right):>24}{change:>+12.3g}"
-                means = {"first": left.mean(), "second": right.mean(), "change": change}
+                low, high = find_interval(left, right)
+                interval = "" if low is None else f"  [{low:+.3g}, {high:+.3g}]"
+                text = f"{metric:<48}{format_spread(left):>24}{format_spread(right):>24}{change:>+12.3g}{interval}"
+                means = {"first": left.mean(), "second": right.mean(), "change": change, "low": low, "high": high}
                 yield Row(text, "metrics", first_point=one, second_point=other, metric=metric, **measured, **means)
+
+
+def find_interval(left: "pd.Series", right: "pd.Series") -> tuple[float, float] | tuple[None, None]:
+    """The 95 % interval of a change, paired by seed; none where the seeds are not the same three or more, or the change
+    does not vary. What the test data themselves vary is not in it."""
+    import numpy as np
+
+    from despur.evidence.claims.claim_evidence import find_bounds
+    from despur.evidence.statistics.contrasts import SEEDS, Contrast
+
+    changes = (right - left).to_numpy(float)
+    if len(left) < SEEDS or {*left.index} != {*right.index} or not changes.std():
+        return None, None
+    return find_bounds(Contrast(changes, np.empty((len(changes), 0))))
 
 
 def list_settings(points: Iterable[dict[str, Any]]) -> dict[str, str]:
