@@ -271,6 +271,9 @@ def test_a_change_has_its_interval_where_the_same_three_seeds_have_it():
     folders = made("erm", {None: first}, "s0-2"), made("erm+epochs=3", {None: second}, "s0-2")
     half = stats.t.isf(0.025, 2) * 0.1 / 3**0.5
     assert said(show_difference(*folders)).splitlines()[-1].endswith(f"+0.2  [{0.2 - half:+.3g}, {0.2 + half:+.3g}]")
+    equal = made("erm", {None: {0: 0.1, 1: 0.2, 2: 0.4}}, "s0-2"), made("jtt", {None: {0: 0.2, 1: 0.3, 2: 0.5}}, "s0-2")
+    assert "[" not in said(show_difference(*equal)).splitlines()[-1]  # what rounding makes is no interval
+    folders = made("erm", {None: first}, "s0-2"), folders[1]
     (row,) = json.loads(format_json(show_difference(*folders)))["metrics"]
     assert (row["low"], row["high"]) == (pytest.approx(0.2 - half), pytest.approx(0.2 + half))
 

@@ -90,11 +90,27 @@ def test_a_stage_1_model_that_is_here_is_not_trained_again():
     assert stages().count("stage1") == 1
 
 
-def test_a_number_that_another_setting_of_the_method_is_compared_with_does_not_wait():
+def test_numbers_wait_until_all_that_a_screening_left_over_is_run():
     config = {"papers": ["domain_temperature"], "seeds": 3, "datasets": {"cmnist_3v5": "cmnist_3v5+draw=seed"}}
     config["artifacts"] = {"domain_temperature": {"figure_1": {"data": "sigma=50"}}}
     runs = {f"cmnist_3v5{f'+draw={seed}' * (seed > 0)}/cl_mmd/s{seed}": "a record" for seed in range(3)}
-    for sources, count in ((Sources(), 9), (Sources(where=runs), 0)):  # of Tables 1 and 2
+    for sources in (Sources(), Sources(where=runs)):
         found = list_open_runs(complete_configuration(config), sources)
         (screened,) = (each for each in found if "+weight=5" in each.artifact_run.folders[0])
-        assert len(screened.numbers) == count and screened.claims
+        assert len(screened.numbers) == 9 and screened.claims  # of Tables 1 and 2
+
+
+def test_a_number_that_is_compared_with_one_of_two_screened_settings_does_not_wait():
+    other = "cl_mmd+temperature=0.5+weight=5"
+    names = [(method, seed) for method in ("cl_mmd", other) for seed in range(3)]
+    runs = {f"cmnist_3v5{f'+draw={seed}' * (seed > 0)}/{method}/s{seed}": "a record" for method, seed in names}
+    config = {"papers": ["domain_temperature"], "seeds": 4, "datasets": {"cmnist_3v5": "cmnist_3v5+draw=seed"}}
+    config["artifacts"] = {"domain_temperature": {"figure_1": {"data": "sigma=50"}}}
+    found = list_open_runs(complete_configuration(config), Sources(where=runs))
+    assert [len(each.numbers) for each in found if "cl_mmd" in each.artifact_run.folders[0]] == [0, 0]
+
+
+def test_grid_points_that_nothing_selects_settle_no_number():
+    config = {"papers": ["domain_temperature"], "seeds": 3, "datasets": {"cmnist_3v5": "cmnist_3v5+draw=seed"}}
+    found = list_open_runs(complete_configuration(config), Sources())
+    assert {len(each.numbers) for each in found if each.artifacts == ("table_9",)} == {0}

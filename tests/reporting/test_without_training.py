@@ -75,9 +75,11 @@ def test_tables_under_a_choice_show_its_runs_in_the_place_of_the_others(monkeypa
     choice = Choice({"erm": {"learning_rate": "0.1"}}, "App. E: not stated")
     few = Choice({"jtt": {"learning_rate": "0.1"}}, "App. E: not stated")
     add(ledger.LEDGER, 0, "jtt+learning_rate=0.1", machine=MACHINE)
+    larger = Choice({"erm": {"learning_rate": "0.1", "momentum": "0.5"}}, "both")
+    add(ledger.LEDGER, 3, larger.name, machine=MACHINE)  # no run of the smaller choice alone
     paper = load_experiments("cnc")
     monkeypatch.setitem(paper, "datasets", [*paper["datasets"], "colored_digits"])  # only a paper's own data count
-    monkeypatch.setattr(without_training, "read_choices", lambda own: [choice, few] if own == paper else [])
+    monkeypatch.setattr(without_training, "read_choices", lambda own: [choice, few, larger] if own == paper else [])
     Path("some.yaml").write_text(CONFIG)
     config = load_configuration(Path("some.yaml")) | {"outputs": "results"}
     found = without_training.measure_numbers(config, "cnc", select_runs(choice, find_sources()))

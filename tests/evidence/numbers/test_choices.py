@@ -102,7 +102,7 @@ def test_a_choice_tells_its_seeds_what_it_took_and_what_a_run_of_it_would_take_o
     found = measure_cost(WIDE, hours | dict.fromkeys(tried, 0.25))
     assert (found["tried"], found["seeds"], found["hours"]) == (" ".join(tried), 2, 0.5)
     trial = measure_cost(WIDE, dict.fromkeys([*tried, "a/simclr+encoder.width=16+epochs=3/s0"], 0.25))
-    assert (trial["full_length"], len(trial["tried"].split())) == (2, 3)
+    assert (trial["full_length"], trial["seeds"], len(trial["tried"].split())) == (2, 2, 3)
 
 
 def test_a_choice_is_within_one_that_changes_more():

@@ -1,5 +1,6 @@
 """The page What we found: from records alone, and of today."""
 
+import math
 import re
 from types import SimpleNamespace
 
@@ -13,17 +14,18 @@ from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import judge_records
 from despur.evidence.verdicts import Tier
 from despur.papers.cnc import findings as cnc
-from despur.papers.domain_temperature.findings import describe_control, describe_others, describe_points
+from despur.papers.domain_temperature.findings import STANDARD, describe_control, describe_others, describe_points
 from despur.reporting.pages import number_lists
-from despur.reporting.pages.findings import PAGE, describe_claims, format_findings
+from despur.reporting.pages.findings import PAGE, describe_claims, describe_fitted, format_findings, format_kinds
 from despur.reporting.pages.number_lists import describe_if_normal, describe_standing, describe_unknown, list_numbers
 from despur.reporting.pages.open_choices import CHOICES
 
 
 def number(**fields):
     """A measurement, as far as sentences read it."""
-    common = {"method": "mmd", "metric": "test_id_accuracy", "unit": "percent", "places": ("Table 1", "Table 2")}
-    return SimpleNamespace(**common | {"setting": "sigma=50", "reported": 92.9, "ours": 95.44} | fields)
+    common = {"method": "mmd", "paper_dataset": "cmnist_3v5", "metric": "test_id_accuracy", "unit": "percent"}
+    common |= {"places": ("Table 1", "Table 2"), "setting": "sigma=50", "reported": 92.9, "ours": 95.44}
+    return SimpleNamespace(**common | fields)
 
 
 def test_the_page_is_of_the_records_of_today(monkeypatch):
@@ -40,6 +42,8 @@ def test_numbers_of_a_method_and_metric_stand_together():
         "test id accuracy of `mmd` 92.9 % (ours 95.44; Table 1, sigma=50), "
         "96 % (98; Table 1, sigma=50, label_fraction=0.1); samples 12 (ours 12; Table 1)"
     )
+    two = [number(setting=""), number(setting="", paper_dataset="cmnist", reported=1.0, ours=2.0)]
+    assert list_numbers(two).endswith("92.9 % (ours 95.44; Table 1, cmnist_3v5), 1 % (2; Table 1, cmnist)")
     many = [number(method=f"m{i}") for i in range(number_lists.GROUPS + 2)]
     assert list_numbers(many).endswith("; and 2 further methods and metrics")
 
@@ -60,6 +64,22 @@ def test_numbers_beyond_5_with_normal_seeds_are_listed_with_their_side():
     assert describe_if_normal(measured[2:]) == ""
 
 
+def test_what_a_fitted_setting_gives_is_of_the_number_that_it_was_found_on():
+    common = {"paper_dataset": "cmnist", "metric": "average_accuracy", "verdict": "fitted to print"}
+    choices = "colors=released (Table 1), kl=mean (Table 1)"
+    measured = [number(**common, method=m, choices=choices, ours=o) for m, o in (("erm", 33.3), ("cim", 41.2))]
+    measured += [number(**common | {"verdict": "not known"}, method="jtt", choices="colors=released (Table 1)")]
+    of_cim, of_all = describe_fitted("cnc", measured)
+    assert "`kl=mean` of `cim`" in of_cim and of_cim.endswith("ours 41.2). Other numbers of such runs: none compared.")
+    assert "`colors=released` (" in of_all and of_all.endswith("ours 33.3). Other numbers of such runs: 1 not known.")
+
+
+def test_all_that_is_compared_is_counted_by_the_kind_of_its_settings():
+    measured = [number(settings="stated", verdict=verdict) for verdict in ("not as printed", "not known", "within 5")]
+    *_, row = format_kinds([*measured, number(settings="stated", verdict="not compared")]).splitlines()
+    assert row == "| stated | 3 | 0 | 1 | 0 | 1 | 0 | 1 |"
+
+
 def test_judged_claims_stand_with_their_interval_and_what_would_decide_them():
     row = {
         "tier": Tier.PAPER,
@@ -74,13 +94,17 @@ def test_judged_claims_stand_with_their_interval_and_what_would_decide_them():
     assert claim == (
         "  - “A beats B on CMNIST\\*”: -0.03 [-0.13, +0.07] (3 seeds): undecided; about 16 seeds would decide it"
     )
+    assert not any("[" in line for line in describe_claims(claims[:1].assign(low=math.nan, high=math.nan)))
+    near = claims[:1].assign(advice="more than 100 seeds: the estimate is close to its margin")
+    assert "would decide it" not in "".join(describe_claims(near))
     assert settings == "  - Settings behind these claims: b (screened)." and not [*describe_claims(claims[1:])]
 
 
 def test_what_is_not_known_says_what_would_decide_it():
     texts = ["about 4 seeds of ours", "about 81 seeds of ours", "nothing: all seeds are equal", "more than 100 seeds"]
+    texts += ["at least 3 seeds"] * 5
     said = describe_unknown([pd.Series({"would_decide": text}) for text in texts])
-    assert [*map(int, re.findall(r"\d+", said))] == [10, 1, 2, 1]
+    assert [*map(int, re.findall(r"\d+", said))] == [10, 1, 2, 1, 5]
 
 
 @pytest.fixture
@@ -118,18 +142,20 @@ def record(key, **test):
 
 def test_what_the_choice_does_elsewhere_is_told_with_print(points):
     values = {("test_id", "probe_accuracy", "1%"): 0.626, ("test_ood", "probe_accuracy", "1%"): 0.47}
-    said = describe_others([record("cmnist_3v5/simclr/s0", values=values), record("cmnist_3v5/other/s0")], points)
+    said = describe_others([record(f"a/{STANDARD}/s0", values=values), record(f"a/{STANDARD}+x=1/s0")], points)
     assert "below print at 2 of the 4 points" in said
-    assert "Test-ID 62.6 (88.0), Test-OOD 47.0 (78.4), 1 seeds" in said
+    assert "Test-ID 62.6 (88.0), Test-OOD 47.0 (78.4), 1 seed." in said
     assert "Standard CL" not in describe_others([], points)
 
 
 def test_clusterings_of_cnc_are_compared_on_the_seeds_that_all_have():
     def run(method, seed, worst):
-        values = {("test", "worst_group_accuracy", ""): worst, ("test", "average_accuracy", ""): 0.9}
+        measured = {"worst_group_accuracy": worst, "average_accuracy": 0.9}
+        values = {(split, name, ""): value for split in ("val", "test") for name, value in measured.items()}
         return record(f"cmnist+colors=released/{method}/s{seed}", values=values)
 
     runs = [run("cnc", 0, 0.7), run("cnc", 1, 0.8), run("cnc+groups.metric=euclidean", 0, 0.0), run("jtt", 0, 0.5)]
     (said,) = cnc.describe_findings(runs)
-    assert "1 seed: `cnc` 70.0 (90.0), `cnc+groups.metric=euclidean` 0.0 (90.0)." in said
+    assert "seeds 0: `cnc` 70.0 (90.0), `cnc+groups.metric=euclidean` 0.0 (90.0)." in said
+    assert "Validation data select `cnc` (App. E.2.3)" in said
     assert not [*cnc.describe_findings(runs[:2])]

@@ -98,9 +98,10 @@ def find_interval(left: "pd.Series", right: "pd.Series") -> tuple[float, float] 
     from despur.evidence.statistics.contrasts import SEEDS, Contrast
 
     changes = (right - left).to_numpy(float)
-    if len(left) < SEEDS or {*left.index} != {*right.index} or not changes.std():
+    contrast = Contrast(changes, np.empty((len(changes), 0)))
+    if len(left) < SEEDS or {*left.index} != {*right.index} or not contrast.has_interval:
         return None, None
-    return find_bounds(Contrast(changes, np.empty((len(changes), 0))))
+    return find_bounds(contrast)
 
 
 def list_settings(points: Iterable[dict[str, Any]]) -> dict[str, str]:

@@ -11,8 +11,10 @@ import pandas as pd
 from despur.evidence import tally
 from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.numbers.printed import at_settings, explain_not_compared, parse_settings
+from despur.evidence.numbers.settings import split_names
 from despur.evidence.runs.changed_settings import describe_changes, name_data
-from despur.evidence.runs.sources import Sources, list_runs
+from despur.evidence.runs.grids import MeasuredMethods, describe_grid, find_measured_methods, name_family
+from despur.evidence.runs.sources import Sources, attach_sources, list_runs
 from despur.evidence.statistics.contrasts import SEEDS
 from despur.orchestration import artifact_files
 from despur.orchestration.configuration import list_method_names
@@ -43,7 +45,9 @@ def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[Open
     for paper in config["papers"]:
         printed, claims = tally.list_printed(paper), read_claims(find_paper(paper) / "claims.yaml")[0]
         groups = group_by_runs(config, paper)
-        points = {shown: describe_points(shown[1], sources) for shown in itertools.chain(*groups)}
+        every = [artifact_run for _, artifact_run in itertools.chain(*groups)]
+        now, then = find_measured_methods(attach_sources(every, sources)), find_measured_methods(every)
+        points = {shown: describe_points(shown[1], sources, now, then) for shown in itertools.chain(*groups)}
         compared = {number for shown in points for number in find_numbers(printed, *shown, points[shown], "compared")}
         for shown in groups:
             (_, first), *_ = shown
@@ -99,9 +103,12 @@ def is_done(job: ResultPath) -> bool:
     return any({*parse_seeds(job.seeds)} <= {*parse_seeds(seeds)} for seeds in done)
 
 
-def describe_points(artifact_run: ArtifactRun, sources: Sources) -> pd.DataFrame:
+def describe_points(
+    artifact_run: ArtifactRun, sources: Sources, now: MeasuredMethods, then: MeasuredMethods
+) -> pd.DataFrame:
     """The points of a run with their settings, as metrics.csv names them; whether each has the seeds that a comparison
-    needs now (``compared``), or with the open runs (``settled``)."""
+    needs now (``compared``), or with the open runs (``settled``). ``untuned``: the settings that the paper selects from
+    a grid and that nothing selects among the methods that are measured ``now``, or ``then``."""
     result, rows = locate_result(artifact_run.folders[0]), []
     planned = {run.key for folder in artifact_run.folders for run in locate_result(folder).runs()}
     for runs in list_runs(artifact_run, SEEDS).values():
@@ -109,7 +116,10 @@ def describe_points(artifact_run: ArtifactRun, sources: Sources) -> pd.DataFrame
         compared, settled = (enough and keys <= measured for measured in ({*sources.where}, {*sources.where} | planned))
         data = name_data(artifact_run, runs[0].data.name)
         state = {"data": data, "compared": compared, "settled": settled and not compared}
-        rows.append(identify_run(result, runs[0]) | state)
+        family, method = name_family(artifact_run, data), runs[0].spec.name
+        methods = (now if compared else then).get(family, frozenset())
+        untuned = describe_grid(artifact_run, data, method, methods).untuned
+        rows.append(identify_run(result, runs[0]) | state | {"untuned": untuned})
     return pd.DataFrame(rows)
 
 
@@ -124,7 +134,8 @@ def find_numbers(
         mine = at_settings(points, number.setting)
         pairs = zip(mine["data"], mine["method"], strict=True)
         same = [is_compared(artifact_run, number.setting, *pair) for pair in pairs]
-        mine = mine[pd.Series(same, mine.index, dtype=bool)]
+        tuned = [not split_names(untuned) - {*parse_settings(number.setting)} for untuned in mine["untuned"]]
+        mine = mine[pd.Series(same, mine.index, dtype=bool) & pd.Series(tuned, mine.index, dtype=bool)]
         if mine[state].any():
             yield int(number.Index)
 

@@ -127,7 +127,7 @@ def write_choices(config: Mapping[str, Any], sources: Sources, file: Path) -> No
             if runs.seeds >= SEEDS:  # both sides of the same runs: a setting is selected among the same ones
                 others = Sources({key: sources.where[key] for key in runs.where})
                 judged = judge_choice(*(measure_numbers(config, paper, side) for side in (others, runs)))
-            if judged.get("verdict", ChoiceVerdict.NOT_TRIED) == ChoiceVerdict.NOT_TRIED and cost["seeds"]:
+            if judged.get("verdict", ChoiceVerdict.NOT_TRIED) == ChoiceVerdict.NOT_TRIED and cost["tried"]:
                 judged["verdict"] = ChoiceVerdict.TOO_FEW
             found_on = "; ".join(list_fitted(experiments, choice.changes))
             row = {"paper": paper, "choice": choice.name, "source": choice.source, "found_on": found_on}

@@ -112,10 +112,11 @@ def measure_cost(choice: Choice, hours: Mapping[str, float], on_gpu: Container[s
     tried = list_tried(choice, hours)
     full = {key: spent for key, spent in hours.items() if key not in on_gpu and not is_trial(key.split("/")[1])}
     same = [spent for key, spent in full.items() if change_key(key, choice) != key]
+    full_length = [key for key in tried if not is_trial(key.split("/")[1])]
     return {
         "tried": " ".join(tried),
-        "full_length": sum(not is_trial(key.split("/")[1]) for key in tried),
-        "seeds": len({key.rpartition("/s")[2] for key in tried}),
+        "full_length": len(full_length),
+        "seeds": len({key.rpartition("/s")[2] for key in full_length}),
         "hours": round(sum(hours[key] for key in tried), 2),
         "hours_a_run": round(float(np.mean(same)), 2) if same else None,
     }

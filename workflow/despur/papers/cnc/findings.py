@@ -18,18 +18,23 @@ def describe_findings(records: Iterable[JudgedRecord]) -> Iterator[str]:
             by_name.setdefault(method, {})[int(seed.removeprefix("s"))] = judged
     seeds = sorted(set.intersection(*map(set, by_name.values()))) if len(by_name) > 1 else []
     if seeds:
-        measured = ", ".join(describe_mean(name, [by_name[name][seed] for seed in seeds]) for name in sorted(by_name))
+        val, test = (
+            {name: measure_means([runs[seed] for seed in seeds], split) for name, runs in sorted(by_name.items())}
+            for split in ("val", "test")
+        )
+        measured = ", ".join(f"`{name}` {worst:.1f} ({average:.1f})" for name, (worst, average) in test.items())
+        selected = " and ".join(f"`{name}`" for name, means in val.items() if means == max(val.values()))
         yield (
-            f"**CNC by the clustering of stage 1** on CMNIST\\*, worst group (average), {len(seeds)} seed: {measured}. "
-            "`cnc` is the one that validation data select (App. E.2.3), by cosine distances and k-means."
+            "**CNC by the clustering of stage 1** on CMNIST\\*, worst group (average), seeds "
+            f"{', '.join(map(str, seeds))}: {measured}. Validation data select {selected} (App. E.2.3)."
         )
 
 
-def describe_mean(name: str, by_seed: list[JudgedRecord]) -> str:
-    """```cnc` 73.1 (91.3)``: means over seeds, in percent."""
-    tests = [judged.record.metrics()["best"] for judged in by_seed]
+def measure_means(by_seed: list[JudgedRecord], split: str) -> tuple[float, float]:
+    """Worst group and average accuracy of a split, means over seeds, in percent."""
+    rows = [judged.record.metrics()["best"] for judged in by_seed]
     worst, average = (
-        100 * sum(test["test", metric, ""] for test in tests) / len(tests)
+        100 * sum(row[split, metric, ""] for row in rows) / len(rows)
         for metric in ("worst_group_accuracy", "average_accuracy")
     )
-    return f"`{name}` {worst:.1f} ({average:.1f})"
+    return worst, average

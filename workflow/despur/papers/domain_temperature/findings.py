@@ -11,6 +11,7 @@ from despur.evidence.numbers.choices import list_tried, read_choices
 from despur.evidence.numbers.settings import is_same_number
 from despur.orchestration.experiments import load_experiments
 from despur.orchestration.paper_folders import find_paper
+from despur.specs.names import parse
 from despur.specs.resolution import resolve
 
 PAPER = "domain_temperature"
@@ -19,6 +20,7 @@ CHOICE = "cmnist_3v5+outside=redraw/methods+encoder.pooling=mean"
 TABLES = {"domain_weighted_negatives": (5, 4), "domain_weighted_pairs": (8, 7)}
 ACCURACIES = {"id": "test_id", "ood": "test_ood"}  # splits
 POINT = ["method", "tau_alpha", "tau_beta"]
+STANDARD = "simclr+encoder.pooling=mean"  # Standard CL with it
 CHANCE = 0.55  # a Test-ID below is called chance
 
 
@@ -41,33 +43,34 @@ def measure_accuracies(judged: JudgedRecord) -> dict[str, float]:
 
 
 def list_points(full: dict[str, JudgedRecord], keys: Iterable[str]) -> pd.DataFrame:
-    """A row for each point of the grids among these runs: accuracies, ours (means over seeds) and printed, and whether
-    the choice was found on this point."""
+    """A row for each printed point of the grids among these runs: accuracies, ours (means over seeds) and printed, and
+    whether the choice was found on this point."""
     fitted = load_experiments(PAPER)["fitted"]
     found_on = [wanted for rule in fitted for wanted in rule["numbers"] if POINT[1] in wanted]
-    rows = [
-        {"method": point.base_name, **{key: point.value(key) for key in POINT[1:]}, **measure_accuracies(full[key])}
-        for key in keys
-        for point in resolve("methods", key.split("/")[1], "cmnist_3v5").points
-        if point.base_name in TABLES
-    ]
-    runs = pd.DataFrame(rows, columns=[*POINT, *ACCURACIES])
-    means = runs.groupby(POINT).agg(id=("id", "mean"), ood=("ood", "mean"), seeds=("id", "size")).reset_index()
-    points = means[POINT].itertuples(index=False, name=None)
-    cells = [[find_cell(table, *point) for table in TABLES[point[0]]] for point in points]
-    return means.assign(
-        printed_id=[cell.mean for cell, _ in cells],
-        printed_ood=[cell.mean for _, cell in cells],
-        was_found_on=[any(is_same_number(wanted, cell) for wanted in found_on) for cell, _ in cells],
-    )
+    rows = []
+    for key in keys:
+        base, settings = parse(method := key.split("/")[1])
+        if base in TABLES and settings.keys() <= {*POINT, "encoder.pooling"}:
+            (spec,) = resolve("methods", method, "cmnist_3v5").points
+            point = {"method": base, **{name: spec.value(name) for name in POINT[1:]}}
+            cells = [find_cell(table, point) for table in TABLES[base]]
+            rows += [point | measure_accuracies(full[key]) | describe_cells(cells, found_on)] if all(cells) else []
+    columns = {name: (name, "mean") for name in (*ACCURACIES, "printed_id", "printed_ood")}
+    runs = pd.DataFrame(rows, columns=[*POINT, *columns, "was_found_on"])
+    return runs.groupby(POINT).agg(**columns, was_found_on=("was_found_on", "any"), seeds=("id", "size")).reset_index()
 
 
-def find_cell(table: int, method: str, tau_alpha: float, tau_beta: float) -> Any:
-    """The printed number of a point."""
+def describe_cells(cells: list[Any], found_on: list[dict[str, Any]]) -> dict[str, Any]:
+    """The printed Test-ID and Test-OOD of a point, and whether the choice was found on it."""
+    test_id, test_ood = cells
+    was_found_on = any(is_same_number(wanted, test_id) for wanted in found_on)
+    return {"printed_id": test_id.mean, "printed_ood": test_ood.mean, "was_found_on": was_found_on}
+
+
+def find_cell(table: int, point: dict[str, Any]) -> Any:
+    """The printed number of a point; None where it is not printed."""
     printed = pd.read_csv(find_paper(PAPER) / "reported" / f"table_{table}.csv")
-    wanted = {"method": method, "tau_alpha": tau_alpha, "tau_beta": tau_beta}
-    (cell,) = (number for number in printed.itertuples() if is_same_number(wanted, number))
-    return cell
+    return next((number for number in printed.itertuples() if is_same_number(point, number)), None)
 
 
 def describe_findings(records: Iterable[JudgedRecord]) -> Iterator[str]:
@@ -114,7 +117,7 @@ def describe_others(tried: Iterable[JudgedRecord], points: pd.DataFrame) -> str:
     """What the choice does to Test-OOD at the same points, and to Standard CL."""
     far = (points["ood"] - points["printed_ood"]).lt(-0.05).sum()
     said = f"Test-OOD lies more than 5 points below print at {far} of the {len(points)} points."
-    own = pd.DataFrame([measure_accuracies(judged) for judged in tried if "/simclr" in judged.key])
+    own = pd.DataFrame([measure_accuracies(judged) for judged in tried if f"/{STANDARD}/" in judged.key])
     if not len(own):
         return said
     printed = pd.read_csv(find_paper(PAPER) / "reported" / "table_1.csv").query("method == 'standard_cl'")
@@ -123,4 +126,4 @@ def describe_others(tried: Iterable[JudgedRecord], points: pd.DataFrame) -> str:
         f"({100 * printed.loc[printed['metric'] == f'{split}_accuracy', 'mean'].item():.1f})"
         for name, (key, split) in zip(("Test-ID", "Test-OOD"), ACCURACIES.items(), strict=True)
     ]
-    return f"{said} Standard CL, whose temperature was not selected under it, has {', '.join(means)}, {len(own)} seeds."
+    return f"{said} Standard CL, whose temperature was not selected under it, has {', '.join(means)}, {len(own)} seed{'s' * (len(own) > 1)}."

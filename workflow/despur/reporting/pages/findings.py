@@ -1,10 +1,13 @@
 """The page *What we found*: of each paper what reproduces, what does not, what is not known and why; the choices that
 papers leave open, with their runs and hours. Every word about a result follows from records."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 
@@ -15,6 +18,7 @@ from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import JudgedRecord, judge_records
 from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.counts import COMPARED
+from despur.evidence.numbers.settings import is_same_number
 from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ClaimVerdict, NumberVerdict, Settings, Tier
 from despur.orchestration.experiments import load_experiments
 from despur.orchestration.paper_folders import find_paper
@@ -65,7 +69,7 @@ def format_findings(evidence: Evidence, choices: pd.DataFrame, records: list[Jud
 
 def format_kinds(measurements: Iterable[Measurement]) -> str:
     """A table: of each kind of settings, how many numbers were compared, with which verdicts."""
-    verdicts = [*MEASURED, NumberVerdict.AS_PRINTED]
+    verdicts = [*MEASURED, *COUNTED]
     counts = Counter((measurement.settings, measurement.verdict) for measurement in measurements)
     rows = []
     for kind in Settings:
@@ -115,10 +119,12 @@ def describe_claims(claims: pd.DataFrame) -> Iterator[str]:
         return
     yield "- **Claims on the paper's data**, with the contrast nearest its margin and its 95 % interval:"
     for row in judged.itertuples():
-        settled = f"; {row.advice} would decide it" if row.advice else f"; {row.reason}" if row.reason else ""
+        would = " would decide it" if re.match("about|at least", row.advice) else ""
+        settled = f"; {row.advice}{would}" if row.advice else f"; {row.reason}" if row.reason else ""
         said = escape(f"“{row.statement}”")
-        measured = f"{format_estimate(row.estimate, row.low, row.high)} ({row.seeds} seeds)"
-        yield f"  - {said}: {measured}: {row.verdict}{settled}"
+        numbers = row.estimate, row.low, row.high
+        measured = f"{format_estimate(*numbers)} ({row.seeds} seeds): " if not any(map(pd.isna, numbers)) else ""
+        yield f"  - {said}: {measured}{row.verdict}{settled}"
     screened = sorted({part for text in judged["settings"] for part in text.split("; ") if part})
     if screened:
         yield f"  - Settings behind these claims: {'; '.join(screened)}."
@@ -127,18 +133,25 @@ def describe_claims(claims: pd.DataFrame) -> Iterator[str]:
 def describe_fitted(paper: str, measurements: list[Measurement]) -> Iterator[str]:
     """The settings that were found on printed numbers, what they give there, and how other numbers of the same runs
     compare."""
-    rules: dict[str, list[str]] = {}
+    rules: dict[str, list[Mapping[str, Any]]] = {}
     for rule in load_experiments(paper).get("fitted", []):
         methods = f" of {', '.join(f'`{method}`' for method in rule['methods'])}" if "methods" in rule else ""
-        rules.setdefault(f"`{rule['setting']}`{methods} ({rule['found_on']}", []).append(rule["setting"])
-    for said, settings in rules.items():
+        rules.setdefault(f"`{rule['setting']}`{methods} ({rule['found_on']}", []).append(rule)
+    for said, same in rules.items():
         of_fitted = [
             measurement
             for measurement in measurements
-            if any(f"{setting} (" in measurement.choices for setting in settings)
+            if any(f"{rule['setting']} (" in measurement.choices for rule in same)
         ]
         judged = Counter(measurement.verdict for measurement in of_fitted if measurement.verdict in COMPARED)
         others = ", ".join(f"{judged[verdict]} {verdict}" for verdict in COMPARED if judged[verdict])
-        there = [f"{m.ours:.4g}" for m in of_fitted if m.verdict == NumberVerdict.FITTED]
+        there = [f"{measurement.ours:.4g}" for measurement in of_fitted if was_found_on(measurement, same)]
         ours = f"; ours {', '.join(there)}" if there else ""
         yield f"- **Found on print**: {said}{ours}). Other numbers of such runs: {others or 'none compared'}."
+
+
+def was_found_on(measurement: Measurement, rules: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether one of these rules was found on a number."""
+    number = SimpleNamespace(**vars(measurement), dataset=measurement.paper_dataset)
+    found_on = [wanted for rule in rules for wanted in rule["numbers"]]
+    return measurement.verdict == NumberVerdict.FITTED and any(is_same_number(wanted, number) for wanted in found_on)

@@ -37,11 +37,13 @@ def select_verdicts(measurements: list[Measurement], verdicts: Collection[Number
 def list_numbers(measurements: list[Measurement]) -> str:
     """``test id accuracy of `mmd` 92.9 % (ours 95.4; Table 1, sigma=50), ...``, by metric and method."""
     groups: dict[tuple[str, str], list[str]] = {}
+    several = len({measurement.paper_dataset for measurement in measurements}) > 1
     for measurement in measurements:
         words = measurement.metric.replace("_", " "), measurement.method
         ours = f"ours {measurement.ours:.4g}" if words not in groups else f"{measurement.ours:.4g}"
         unit = " %" if measurement.unit == "percent" else ""
-        place = ", ".join(filter(None, [measurement.places[0], measurement.setting.replace(";", ", ")]))
+        named = [measurement.places[0], measurement.paper_dataset * several, measurement.setting.replace(";", ", ")]
+        place = ", ".join(filter(None, named))
         groups.setdefault(words, []).append(f"{measurement.reported:.4g}{unit} ({ours}; {place})")
     said = [
         f"{metric}{f' of `{method}`' if method else ''} {', '.join(numbers)}"
@@ -55,10 +57,12 @@ def describe_unknown(measurements: list[Measurement]) -> str:
     """What would decide them."""
     needed = [re.fullmatch(r"about (\d+) seeds of ours", measurement.would_decide) for measurement in measurements]
     few = sum(int(match[1]) <= FEW for match in needed if match)
+    short = sum(measurement.would_decide.startswith("at least") for measurement in measurements)
     never = sum(measurement.would_decide.startswith("nothing") for measurement in measurements)
     return (
         f"How many seeds of ours would decide them: at most {FEW} for {few}; more, or the value lies near a limit, for "
-        f"{len(measurements) - few - never}; no number of seeds for {never}."
+        f"{len(measurements) - few - never - short}; no number of seeds for {never}"
+        f"{f'; too few are run for {short}' if short else ''}."
     )
 
 

@@ -15,10 +15,10 @@ CHOICES = REFERENCE / "ledger/choices.csv"
 
 def format_choices(choices: pd.DataFrame) -> Iterator[str]:
     """The choices that were tried, and those that were not."""
-    tried = choices["seeds"].astype(int) > 0
+    tried = choices["tried"].ne("")
     rows = [
         [
-            *(f"`{row['choice']}`", row["source"], row["found_on"] or "–"),
+            *(f"`{row['paper']}`", f"`{row['choice']}`", row["source"], row["found_on"] or "–"),
             *(f"{len(row['tried'].split())} ({row['full_length']})", str(row["hours"]), describe_verdict(row)),
         ]
         for row in choices[tried].to_dict("records")
@@ -29,12 +29,14 @@ def format_choices(choices: pd.DataFrame) -> Iterator[str]:
         "number of epochs than the paper's are trials: they support nothing. Numbers that a choice was found on are "
         "never compared under it."
     )
-    yield format_table(["choice", "source", "found on", "runs (of full length)", "hours", "verdict (seeds)"], rows)
+    yield format_table(
+        ["paper", "choice", "source", "found on", "runs (of full length)", "hours", "verdict (seeds)"], rows
+    )
     yield "Not tried, with the hours of a run on a CPU at the paper's length, as far as runs like it are recorded:"
     yield format_table(
-        ["choice", "source", "hours a run"],
+        ["paper", "choice", "source", "hours a run"],
         [
-            [f"`{row['choice']}`", row["source"], str(row["hours_a_run"] or "not known")]
+            [f"`{row['paper']}`", f"`{row['choice']}`", row["source"], str(row["hours_a_run"] or "not known")]
             for row in choices[~tried].to_dict("records")
         ],
     )
