@@ -126,4 +126,5 @@ def describe_others(tried: Iterable[JudgedRecord], points: pd.DataFrame) -> str:
         f"({100 * printed.loc[printed['metric'] == f'{split}_accuracy', 'mean'].item():.1f})"
         for name, (key, split) in zip(("Test-ID", "Test-OOD"), ACCURACIES.items(), strict=True)
     ]
-    return f"{said} Standard CL, whose temperature was not selected under it, has {', '.join(means)}, {len(own)} seed{'s' * (len(own) > 1)}."
+    seeds = f"{len(own)} seed{'s' * (len(own) > 1)}"
+    return f"{said} Standard CL, whose temperature was not selected under it, has {', '.join(means)}, {seeds}."
