@@ -12,7 +12,7 @@ from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import judge_records
 from despur.evidence.numbers.printed import parse_settings
 from despur.orchestration.paper_folders import find_paper
-from despur.papers.domain_temperature.findings import CHANCE, describe_points, list_points
+from despur.papers.domain_temperature.findings import CHANCE, describe_findings
 
 TRIALS = REFERENCE / "fingerprint" / "trials.csv"
 GRIDS = {"domain_weighted_negatives": (3, 4, 5), "domain_weighted_pairs": (6, 7, 8)}  # validation, Test-OOD, Test-ID
@@ -50,7 +50,7 @@ def build_fingerprint(trials: Path = TRIALS) -> str:
     tried = pd.read_csv(trials, keep_default_na=False)
     last = tried.drop_duplicates(["method", "choice", "patch", "tau_alpha", "tau_beta", "seed"], keep="last")
     hours = last["core_seconds"].sum() / 3600
-    points = list_points(judge_records(load_sound(ROOT / files.LEDGER)[0]))
+    found = describe_findings(judge_records(load_sound(ROOT / files.LEDGER)[0]))
     return page(
         "Where the grids of domain_temperature fall to chance",
         INTRODUCTION,
@@ -66,7 +66,8 @@ def build_fingerprint(trials: Path = TRIALS) -> str:
         "## What they say",
         describe_lowest(last),
         REASON,
-        f"At the paper's length of training, {describe_points(points)}" if len(points) else "",
+        "At the paper's length of training:",
+        "\n".join(f"- {said}" for said in found) or "Nothing yet.",
         "Numbers of points that choices were found on are *fitted to print*; others judge the choices.",
         COURSES,
         describe_courses(tried),

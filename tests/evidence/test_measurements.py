@@ -238,6 +238,8 @@ def origin(method, spec, metric="test_id_accuracy", setting=FIRST, **columns):
 def test_a_point_of_a_grid_is_the_paper_s_only_where_the_paper_prints_it():
     guessed = origin("standard_cl", "simclr", untuned="temperature")
     assert guessed.kind == Settings.CHOSEN and guessed.names[0] == "temperature" and not guessed.refused
+    unsearched = origin("standard_cl", "simclr", untuned="temperature", artifact="figure_1")
+    assert unsearched.refused == "the paper selects temperature from a grid and prints no value"
     wrong = origin(
         "domain_weighted_pairs", "domain_weighted_pairs", untuned="tau_alpha;tau_beta", other_point="tau_alpha=0.175"
     )

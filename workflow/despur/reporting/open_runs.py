@@ -13,7 +13,13 @@ from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.numbers.printed import at_settings, explain_not_compared, parse_settings
 from despur.evidence.numbers.settings import split_names
 from despur.evidence.runs.changed_settings import describe_changes, name_data
-from despur.evidence.runs.grids import MeasuredMethods, describe_grid, find_measured_methods, name_family
+from despur.evidence.runs.grids import (
+    MeasuredMethods,
+    describe_grid,
+    find_measured_methods,
+    name_family,
+    selects_from_grid,
+)
 from despur.evidence.runs.sources import Sources, attach_sources, list_runs
 from despur.evidence.statistics.contrasts import SEEDS
 from despur.orchestration import artifact_files
@@ -118,7 +124,8 @@ def describe_points(
         state = {"data": data, "compared": compared, "settled": settled and not compared}
         family, method = name_family(artifact_run, data), runs[0].spec.name
         methods = (now if compared else then).get(family, frozenset())
-        untuned = describe_grid(artifact_run, data, method, methods).untuned
+        selects = selects_from_grid(artifact_run.paper, artifact_run.artifact)
+        untuned = describe_grid(artifact_run, data, method, methods).untuned if selects else ""
         rows.append(identify_run(result, runs[0]) | state | {"untuned": untuned})
     return pd.DataFrame(rows)
 

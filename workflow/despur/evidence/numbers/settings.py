@@ -11,6 +11,7 @@ import pandas as pd
 
 from despur.evidence.numbers.printed import is_same, parse_settings
 from despur.evidence.runs.changed_settings import list_values
+from despur.evidence.runs.grids import selects_from_grid
 from despur.evidence.verdicts import Settings
 from despur.orchestration.experiments import load_experiments
 from despur.specs.names import parse
@@ -43,10 +44,10 @@ def find_origin(number: Any, rows: pd.DataFrame) -> Origin:
     if any(is_same_number(wanted, number) for rule in fitted for wanted in rule["numbers"]):
         return Origin(Settings.FITTED, names, f"found on it: {', '.join(rule['setting'] for rule in fitted)}")
     named = [name for name in list_open(experiments, number.method, first) if name not in tuned]
-    if untuned:
+    if untuned and selects_from_grid(paper, first.get("artifact", "")):
         selected = ", ".join(sorted(untuned))
         return Origin(Settings.CHOSEN, names, f"the paper selects {selected} from a grid and prints no value")
-    chosen = list(dict.fromkeys(named))
+    chosen = list(dict.fromkeys([*sorted(untuned), *named]))
     names += [*chosen, *sorted(split_names(first.get("screened")))]
     if fitted:
         return Origin(Settings.FITTED_ELSEWHERE, names)
