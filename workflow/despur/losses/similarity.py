@@ -49,8 +49,8 @@ def halve(images: Tensor) -> Tensor:
 def similarity_maps(left: Tensor, right: Tensor, window: int) -> tuple[Tensor, Tensor]:
     """Luminance, and contrast with structure, of each window of pairs of images (B,C,H,W) in [0,1] (Wang et al. 2004,
     Eq. 6 and 13 with C3 = C2 / 2): (B,C,W',H') each."""
-    given = left, right, left * left, right * right, left * right
-    mean_left, mean_right, left_square, right_square, product = (window_means(maps, window) for maps in given)
+    given = torch.stack([left, right, left * left, right * right, left * right])
+    mean_left, mean_right, left_square, right_square, product = window_means(given, window)
     both, squares = mean_left * mean_right, mean_left.square() + mean_right.square()
     luminance = (2 * both + 0.01**2) / (squares + 0.01**2)
     contrast = (2 * (product - both) + 0.03**2) / (left_square + right_square - squares + 0.03**2)
