@@ -8,8 +8,8 @@ from scipy import stats
 from despur.compute.randomness import derive_generator
 from despur.evidence.claims import error_rates
 from despur.evidence.claims.choice_error_rates import simulate_table_of_choices
-from despur.evidence.claims.error_rates import SHAPES
 from despur.evidence.claims.error_rates_page import to_text
+from despur.evidence.claims.noise_shapes import NOT_COVERED, SHAPES
 from despur.evidence.statistics.contrasts import HOLDS, LEVEL, Contrast, decide
 from despur.evidence.statistics.multiplicity import calibrate
 
@@ -40,7 +40,7 @@ def test_verdicts_are_wrong_at_most_as_often_as_they_may_be(shape, seeds, k):
 def test_student_s_t_at_its_nominal_level_would_be_wrong_where_seeds_are_skewed():
     """Why bounds are stricter than the rate of wrong verdicts."""
     rng = np.random.default_rng(0)
-    skewed = Contrast(error_rates.SHAPES["skewed"](rng, (4000, 3)), np.empty((4000, 3, 0)))
+    skewed = Contrast(SHAPES["skewed"](rng, (4000, 3)), np.empty((4000, 3, 0)))
     assert (decide(skewed, 0.05) == HOLDS).mean() > 0.1
 
 
@@ -78,9 +78,9 @@ def test_rank_correlations_are_shown_by_chance_at_most_as_often_as_they_may_be(s
     assert max(found["false holds"], found["false fails"]) <= allowed(2000, LEVEL) and found["power"] > 0.1, found
 
 
-@pytest.mark.parametrize("shape", error_rates.NOT_COVERED)
+@pytest.mark.parametrize("shape", NOT_COVERED)
 def test_noise_that_is_not_covered_has_mean_0_and_deviation_1(shape):
-    noise = error_rates.NOT_COVERED[shape](np.random.default_rng(0), (1_000_000,))
+    noise = NOT_COVERED[shape](np.random.default_rng(0), (1_000_000,))
     assert (noise.mean(), noise.std()) == (pytest.approx(0, abs=0.01), pytest.approx(1, rel=0.05))
     assert stats.skew(noise) < -2
 

@@ -71,10 +71,9 @@ def list_changes(
         )
     measured = {"split": " | ".join(dict.fromkeys(splits)), "selection": "best"}
     title = f"{measured['split']}, best step: mean (std) over seeds"
-    interval_title = "  95 % over seeds, paired"
     for one, other in pairs:
         yield "\n" + " | ".join(name for name in dict.fromkeys((one, other)) if name)
-        yield f"{title:<48}{'first':>24}{'second':>24}{'change':>12}{interval_title}"
+        yield f"{title:<48}{'first':>24}{'second':>24}{'change':>12}  95 % over seeds, paired"
         for metric, row in first[one].iterrows():
             if (
                 metric in second[other].index

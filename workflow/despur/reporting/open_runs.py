@@ -11,14 +11,13 @@ import pandas as pd
 from despur.evidence import tally
 from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.numbers.printed import at_settings, explain_not_compared, parse_settings
-from despur.evidence.numbers.settings import split_names
+from despur.evidence.numbers.settings import list_unselected
 from despur.evidence.runs.changed_settings import describe_changes, name_data
 from despur.evidence.runs.grids import (
     MeasuredMethods,
     describe_grid,
     find_measured_methods,
     name_family,
-    selects_from_grid,
 )
 from despur.evidence.runs.sources import Sources, attach_sources, list_runs
 from despur.evidence.statistics.contrasts import SEEDS
@@ -124,8 +123,7 @@ def describe_points(
         state = {"data": data, "compared": compared, "settled": settled and not compared}
         family, method = name_family(artifact_run, data), runs[0].spec.name
         methods = (now if compared else then).get(family, frozenset())
-        selects = selects_from_grid(artifact_run.paper, artifact_run.artifact)
-        untuned = describe_grid(artifact_run, data, method, methods).untuned if selects else ""
+        untuned = describe_grid(artifact_run, data, method, methods).untuned
         rows.append(identify_run(result, runs[0]) | state | {"untuned": untuned})
     return pd.DataFrame(rows)
 
@@ -141,7 +139,8 @@ def find_numbers(
         mine = at_settings(points, number.setting)
         pairs = zip(mine["data"], mine["method"], strict=True)
         same = [is_compared(artifact_run, number.setting, *pair) for pair in pairs]
-        tuned = [not split_names(untuned) - {*parse_settings(number.setting)} for untuned in mine["untuned"]]
+        grid = artifact_run.paper, artifact_run.artifact
+        tuned = [not list_unselected(*grid, untuned, number.setting) for untuned in mine["untuned"]]
         mine = mine[pd.Series(same, mine.index, dtype=bool) & pd.Series(tuned, mine.index, dtype=bool)]
         if mine[state].any():
             yield int(number.Index)

@@ -118,9 +118,7 @@ def write_choices(config: Mapping[str, Any], sources: Sources, file: Path) -> No
         }
         choices = read_choices(experiments)
         for choice in choices:
-            larger = [
-                other for other in choices if choice.is_within(other)
-            ]  # their runs are no trial of this one alone
+            larger = [other for other in choices if choice.is_within(other)]  # whose runs try more than this one
             alone = {key: spent for key, spent in own_hours.items() if not any(is_made(other, key) for other in larger)}
             cost, runs = measure_cost(choice, alone, on_gpu), select_runs(choice, sources)
             judged = {}

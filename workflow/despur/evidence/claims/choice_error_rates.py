@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from despur.compute.randomness import derive_generator
-from despur.evidence.claims.error_rates import RUNS, SHAPES
+from despur.evidence.claims.error_rates import RUNS
+from despur.evidence.claims.noise_shapes import SHAPES
 from despur.evidence.numbers.choices import measure_move
 from despur.evidence.numbers.verdicts import TOLERANCES
 

@@ -1,11 +1,6 @@
-"""How often verdicts are wrong, and how often they are given at all: simulated through the rules that give them.
-
-Noise of seeds is normal; skewed (an exponential whose long tail points down: few seeds miss it); or unequal (half of
-the seeds vary three times as much; of numbers, the paper's vary three times as much as ours). Or seeds collapse: each
-with some probability, 30 standard deviations below. Those are known by their training accuracy (despur/evidence/runs/
-collapsed.py), so that the others count alone; what would be wrong of the mean with them stands beside. All noise has
-standard deviation 1 where no seed collapses. ``test noise``: half a standard deviation of the test originals, which all
-seeds share.
+"""How often verdicts are wrong, and how often they are given at all: simulated through the rules that give them, with
+the noise of despur/evidence/claims/noise_shapes.py. ``test noise``: half a standard deviation of the test originals,
+which all seeds share.
 """
 
 import itertools
@@ -18,6 +13,7 @@ import pandas as pd
 from scipy import stats
 
 from despur.compute.randomness import derive_generator
+from despur.evidence.claims.noise_shapes import COLLAPSE, COLLAPSING, NOT_COVERED, SHAPES, draw_two_kinds
 from despur.evidence.numbers.verdicts import TOLERANCES
 from despur.evidence.statistics import contrasts
 from despur.evidence.statistics.contrasts import FAILS, HOLDS, Contrast, Group, decide
@@ -31,26 +27,9 @@ FAR = 5.0
 POWER = (2.0, 3.0)
 RUNS = 10_000  # simulated verdicts in each cell
 AT_ONCE = 250  # with bootstrap samples, which need memory
-COLLAPSE = 30.0  # standard deviations
 TEST_NOISE = 0.5
 POINTS, SEED_NOISE = (6, 8, 16), (0.0, 0.3, 1.0)
 ASSOCIATED = 0.9
-SHAPES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Array]] = {
-    "normal": lambda rng, shape: rng.normal(size=shape),
-    "skewed": lambda rng, shape: 1 - rng.exponential(size=shape),
-    "unequal": lambda rng, shape: rng.normal(size=shape) * np.where(rng.random(shape) < 0.5, 3.0, 1.0) / np.sqrt(5),
-}
-COLLAPSING = {"10 % collapse": 0.1, "20 % collapse": 0.2}
-# Noise that the rule does not cover: a longer tail than the exponential's, and seeds of which one in ten, as in a
-# collapse in part, lies 19 standard deviations of the others below them.
-LOGNORMAL, FAR_BELOW, SHARE_BELOW = np.sqrt((np.e - 1) * np.e), 19.0, 0.1
-NOT_COVERED: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Array]] = {
-    "long tail": lambda rng, shape: (np.exp(0.5) - rng.lognormal(size=shape)) / LOGNORMAL,
-    "10 % far below": lambda rng, shape: (
-        (rng.normal(size=shape) - FAR_BELOW * ((rng.random(shape) < SHARE_BELOW) - SHARE_BELOW))
-        / np.sqrt(1 + SHARE_BELOW * (1 - SHARE_BELOW) * FAR_BELOW**2)
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -123,7 +102,7 @@ def mix_rates(rates: Callable[[int], dict[str, float]], seeds: int, collapse: fl
 def simulate_unconditional(seeds: int, collapse: float) -> float:
     """How often a claim of one contrast is wrong about the mean of all seeds, collapsed ones among them."""
     rng = derive_generator(f"error_rates/unconditional/{collapse:g}", seeds)
-    values = rng.normal(size=(RUNS, seeds)) - COLLAPSE * ((rng.random((RUNS, seeds)) < collapse) - collapse)
+    values = draw_two_kinds(rng, (RUNS, seeds), COLLAPSE, collapse)
     verdicts = decide(Contrast(values, np.empty((RUNS, seeds, 0))))
     return float((verdicts != 0).mean())
 

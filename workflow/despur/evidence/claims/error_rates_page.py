@@ -12,15 +12,14 @@ import pandas as pd
 from despur.evidence.claims.choice_error_rates import simulate_table_of_choices
 from despur.evidence.claims.error_rates import (
     ASSOCIATED,
-    COLLAPSE,
     FAR,
-    FAR_BELOW,
     RUNS,
     simulate_table,
     simulate_table_not_covered,
     simulate_table_of_correlations,
     simulate_table_of_numbers,
 )
+from despur.evidence.claims.noise_shapes import COLLAPSE, FAR_BELOW
 from despur.evidence.numbers.tables import to_markdown
 from despur.evidence.statistics.contrasts import LEVEL
 from despur.storage.store import atomic

@@ -44,9 +44,9 @@ def find_origin(number: Any, rows: pd.DataFrame) -> Origin:
     if any(is_same_number(wanted, number) for rule in fitted for wanted in rule["numbers"]):
         return Origin(Settings.FITTED, names, f"found on it: {', '.join(rule['setting'] for rule in fitted)}")
     named = [name for name in list_open(experiments, number.method, first) if name not in tuned]
-    if untuned and selects_from_grid(paper, first.get("artifact", "")):
-        selected = ", ".join(sorted(untuned))
-        return Origin(Settings.CHOSEN, names, f"the paper selects {selected} from a grid and prints no value")
+    if selected := list_unselected(paper, first.get("artifact", ""), first.get("untuned"), number.setting):
+        reason = f"the paper selects {', '.join(sorted(selected))} from a grid and prints no value"
+        return Origin(Settings.CHOSEN, names, reason)
     chosen = list(dict.fromkeys([*sorted(untuned), *named]))
     names += [*chosen, *sorted(split_names(first.get("screened")))]
     if fitted:
@@ -54,6 +54,12 @@ def find_origin(number: Any, rows: pd.DataFrame) -> Origin:
     if chosen:
         return Origin(Settings.CHOSEN, names)
     return Origin(Settings.SELECTED if tuned else Settings.STATED, names)
+
+
+def list_unselected(paper: str, artifact: str, untuned: Any, setting: Any) -> set[str]:
+    """Of the settings that nothing selects among the measured runs of an artifact (``untuned``), those that the paper
+    selects from a grid there and does not print with the number (``setting``)."""
+    return split_names(untuned) - {*parse_settings(setting)} if selects_from_grid(paper, artifact) else set()
 
 
 def split_names(text: Any) -> set[str]:

@@ -2,6 +2,7 @@
 what these do to other numbers."""
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -69,8 +70,13 @@ def describe_cells(cells: list[Any], found_on: list[dict[str, Any]]) -> dict[str
 
 def find_cell(table: int, point: dict[str, Any]) -> Any:
     """The printed number of a point; None where it is not printed."""
-    printed = pd.read_csv(find_paper(PAPER) / "reported" / f"table_{table}.csv")
-    return next((number for number in printed.itertuples() if is_same_number(point, number)), None)
+    return next((number for number in read_cells(table) if is_same_number(point, number)), None)
+
+
+@cache
+def read_cells(table: int) -> list[Any]:
+    """The numbers of a printed table."""
+    return [*pd.read_csv(find_paper(PAPER) / "reported" / f"table_{table}.csv").itertuples()]
 
 
 def describe_findings(records: Iterable[JudgedRecord]) -> Iterator[str]:

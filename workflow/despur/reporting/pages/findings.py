@@ -23,7 +23,7 @@ from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ClaimVerdict, N
 from despur.orchestration.experiments import load_experiments
 from despur.orchestration.paper_folders import find_paper
 from despur.reporting.pages.ledger_report import describe_hours, select_records
-from despur.reporting.pages.markdown import format_table
+from despur.reporting.pages.markdown import escape_star, format_table
 from despur.reporting.pages.number_lists import (
     count_datasets,
     describe_if_normal,
@@ -86,7 +86,7 @@ def describe_paper(
     records: list[JudgedRecord],
 ) -> Iterator[str]:
     """Items of a list."""
-    yield f"- {escape(summary.claim)}"
+    yield f"- {escape_star(summary.claim)}"
     yield from describe_claims(claims)
     for title, verdicts in (
         ("Within 2 or 5 points of print", (NumberVerdict.WITHIN_2, NumberVerdict.WITHIN_5)),
@@ -107,11 +107,6 @@ def describe_paper(
         yield f"- **Runs**: {len(own_records)} are recorded. {describe_hours(own_records)}"
 
 
-def escape(statement: str) -> str:
-    """A claim as Markdown shows it: the star of CMNIST* is none of its marks."""
-    return statement.replace("*”", "\\*”")
-
-
 def describe_claims(claims: pd.DataFrame) -> Iterator[str]:
     """The claims that were judged on the paper's own data, with the contrast nearest its margin."""
     judged = claims[claims["tier"].eq(Tier.PAPER) & claims["verdict"].isin([*DECIDED, ClaimVerdict.NOT_TUNED])]
@@ -121,7 +116,7 @@ def describe_claims(claims: pd.DataFrame) -> Iterator[str]:
     for row in judged.itertuples():
         would = " would decide it" if re.match("about|at least", row.advice) else ""
         settled = f"; {row.advice}{would}" if row.advice else f"; {row.reason}" if row.reason else ""
-        said = escape(f"“{row.statement}”")
+        said = escape_star(f"“{row.statement}”")
         numbers = row.estimate, row.low, row.high
         measured = f"{format_estimate(*numbers)} ({row.seeds} seeds): " if not any(map(pd.isna, numbers)) else ""
         yield f"  - {said}: {measured}{row.verdict}{settled}"

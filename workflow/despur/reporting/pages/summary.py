@@ -17,7 +17,7 @@ from despur.evidence.all_evidence import Evidence, PaperEvidence, load_evidence
 from despur.evidence.numbers.counts import COMPARED, P_VALUES
 from despur.evidence.verdicts import COUNTED, ORDERS, ClaimVerdict, NumberVerdict, Settings, Tier
 from despur.orchestration import experiments
-from despur.reporting.pages.markdown import format_table
+from despur.reporting.pages.markdown import escape_star, format_table
 from despur.storage.store import InputError, atomic
 
 EXPLAINED = Path("docs/reading_results.md")
@@ -157,7 +157,7 @@ def format_markdown(papers: list[PaperSummary], folder: Path) -> str:
     rows = []
     for summary in papers:
         home = os.path.relpath(Path("workflow/despur/papers", summary.paper, "README.md"), folder)
-        claim = summary.claim.partition(": ")[2].replace("*”", "\\*”")
+        claim = escape_star(summary.claim.partition(": ")[2])
         rows.append([f"[{summary.title}]({home})", *(summary.cells | {"primary claim": claim}).values()])
     return format_table(["paper", *papers[0].cells], rows)
 
