@@ -59,7 +59,8 @@ def find_origin(number: Any, rows: pd.DataFrame) -> Origin:
 def list_unselected(paper: str, artifact: str, untuned: Any, setting: Any) -> set[str]:
     """Of the settings that nothing selects among the measured runs of an artifact (``untuned``), those that the paper
     selects from a grid there and does not print with the number (``setting``)."""
-    return split_names(untuned) - {*parse_settings(setting)} if selects_from_grid(paper, artifact) else set()
+    names = split_names(untuned) - {*parse_settings(setting)}
+    return names if names and selects_from_grid(paper, artifact) else set()
 
 
 def split_names(text: Any) -> set[str]:
