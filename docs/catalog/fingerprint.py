@@ -9,10 +9,17 @@ import pandas as pd
 from catalog.markdown import REFERENCE, ROOT, code, escape, page, table
 from despur.evidence.ledger import files
 from despur.evidence.ledger.record_checks import load_sound
-from despur.evidence.ledger.standing import judge_records
+from despur.evidence.ledger.standing import JudgedRecord, judge_records
 from despur.evidence.numbers.printed import parse_settings
 from despur.orchestration.paper_folders import find_paper
-from despur.papers.domain_temperature.findings import CHANCE, describe_findings
+from despur.papers.domain_temperature.findings import (
+    CHANCE,
+    CHOICE,
+    describe_findings,
+    list_points,
+    list_runs,
+    select_full,
+)
 
 TRIALS = REFERENCE / "fingerprint" / "trials.csv"
 GRIDS = {"domain_weighted_negatives": (3, 4, 5), "domain_weighted_pairs": (6, 7, 8)}  # validation, Test-OOD, Test-ID
@@ -50,7 +57,7 @@ def build_fingerprint(trials: Path = TRIALS) -> str:
     tried = pd.read_csv(trials, keep_default_na=False)
     last = tried.drop_duplicates(["method", "choice", "patch", "tau_alpha", "tau_beta", "seed"], keep="last")
     hours = last["core_seconds"].sum() / 3600
-    found = describe_findings(judge_records(load_sound(ROOT / files.LEDGER)[0]))
+    records = judge_records(load_sound(ROOT / files.LEDGER)[0])
     return page(
         "Where the grids of domain_temperature fall to chance",
         INTRODUCTION,
@@ -67,12 +74,27 @@ def build_fingerprint(trials: Path = TRIALS) -> str:
         describe_lowest(last),
         REASON,
         "At the paper's length of training:",
-        "\n".join(f"- {said}" for said in found) or "Nothing yet.",
+        "\n".join(f"- {said}" for said in describe_findings(records)) or "Nothing yet.",
+        f"Ours with `{CHOICE}`, and print, in percent:",
+        describe_points(records),
         "Numbers of points that choices were found on are *fitted to print*; others judge the choices.",
         COURSES,
         describe_courses(tried),
         "[All pages](index.md)",
     )
+
+
+def describe_points(records: list[JudgedRecord]) -> str:
+    """A table: Test-ID and Test-OOD of each printed point that was run with the choice, at the paper's length."""
+    full = select_full(records)
+    rows = [
+        [code(row.method), f"{row.tau_alpha:g}", f"{row.tau_beta:g}", "yes" if row.was_found_on else "no"]
+        + [f"{100 * value:.1f}" for value in (row.id, row.printed_id, row.ood, row.printed_ood)]
+        + [str(row.seeds)]
+        for row in list_points(full, list_runs(full)).itertuples()
+    ]
+    columns = ["method", "tau_alpha", "tau_beta", "found on it", "Test-ID", "printed", "Test-OOD", "printed", "seeds"]
+    return table(columns, rows)
 
 
 def load_grid(number: int) -> pd.DataFrame:

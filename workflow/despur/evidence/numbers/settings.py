@@ -68,28 +68,34 @@ def split_names(text: Any) -> set[str]:
     return {*filter(None, text.split(";"))} if isinstance(text, str) else set()
 
 
-def is_at(row: pd.Series, key: str, value: str) -> bool:
-    """Whether the run of a row has a setting, perhaps of a component or of its data, at this value."""
-    (point,) = resolve("methods", row["method"], parse(str(row["data"]))[0]).points
-    settings = list_values(resolve("datasets", str(row["data"])).points[0]) | list_values(point)
+def is_at(data: str, method: str, key: str, value: str) -> bool:
+    """Whether a run has a setting, perhaps of a component or of its data, at this value."""
+    (point,) = resolve("methods", method, parse(data)[0]).points
+    settings = list_values(resolve("datasets", data).points[0]) | list_values(point)
     return key in settings and is_same(settings[key], value)
 
 
 def is_fitted(rule: Mapping[str, Any], number: Any, row: pd.Series) -> bool:
     """Whether a rule of ``fitted`` is about the run of a row."""
     ((key, value),) = parse_settings(rule["setting"]).items()
-    return number.method in rule.get("methods", [number.method]) and is_at(row, key, value)
+    of_method = number.method in rule.get("methods", [number.method])
+    return of_method and is_at(str(row["data"]), row["method"], key, value)
 
 
 def list_fitted(experiments: Mapping[str, Any], changes: Mapping[str, Mapping[str, str]]) -> list[str]:
     """On which printed numbers these settings, by data set or method, were found."""
     found_on = []
     for rule in experiments.get("fitted", []):
-        of_methods = {parse(experiments["methods"][method])[0] for method in rule.get("methods", [])}
+        of_methods = list_fitted_methods(experiments, rule)
         names = {ALL_METHODS, *of_methods} if of_methods else {*changes}
         items = {item for name in names & {*changes} for item in changes[name].items()}
         found_on += [rule["found_on"]] if {*parse_settings(rule["setting"]).items()} <= items else []
     return list(dict.fromkeys(found_on))
+
+
+def list_fitted_methods(experiments: Mapping[str, Any], rule: Mapping[str, Any]) -> set[str]:
+    """The methods, without settings, that a rule of ``fitted`` is about; none for all."""
+    return {parse(experiments["methods"][method])[0] for method in rule.get("methods", [])}
 
 
 def is_same_number(wanted: Mapping[str, Any], number: Any) -> bool:

@@ -79,11 +79,16 @@ def read_cells(table: int) -> list[Any]:
     return [*pd.read_csv(find_paper(PAPER) / "reported" / f"table_{table}.csv").itertuples()]
 
 
+def list_runs(full: Iterable[str]) -> list[str]:
+    """The keys of those runs that make the choice."""
+    (choice,) = (tried for tried in read_choices(load_experiments(PAPER)) if tried.name == CHOICE)
+    return list_tried(choice, full)
+
+
 def describe_findings(records: Iterable[JudgedRecord]) -> Iterator[str]:
     """Sentences for the page *What we found*."""
-    (choice,) = (tried for tried in read_choices(load_experiments(PAPER)) if tried.name == CHOICE)
     full = select_full(records)
-    tried = list_tried(choice, full)
+    tried = list_runs(full)
     points, without = list_points(full, tried), list_points(full, {*full} - {*tried})
     if len(points):
         yield f"**The fall of Tables 3 to 8**, with `{CHOICE}`: {describe_points(points)} {describe_control(without)}"
@@ -91,15 +96,10 @@ def describe_findings(records: Iterable[JudgedRecord]) -> Iterator[str]:
 
 
 def describe_points(points: pd.DataFrame) -> str:
-    """How many points lie on the side of CHANCE where print does, of those that the choice was found on and of others;
-    and Test-ID of each."""
+    """How many points lie on the side of CHANCE where print does, of those that the choice was found on and of
+    others."""
     same = (points["id"] < CHANCE) == (points["printed_id"] < CHANCE)
     new, low = ~points["was_found_on"], points["printed_id"] < CHANCE
-    listed = ", ".join(
-        f"{'pairs' if row.method.endswith('pairs') else 'negatives'} at ({row.tau_alpha:g}, {row.tau_beta:g}): "
-        f"{100 * row.id:.1f} ({100 * row.printed_id:.1f}; {row.seeds})"
-        for row in points.itertuples()
-    )
     others = (
         f"of {(new & ~low).sum()} others that print has above, {same[new & ~low].sum()} do, of {(new & low).sum()} "
         f"that it has below, {same[new & low].sum()}"
@@ -108,7 +108,7 @@ def describe_points(points: pd.DataFrame) -> str:
     )
     return (
         f"{same[~new].sum()} of {(~new).sum()} points that it was found on lie on the side of {CHANCE:.0%} Test-ID "
-        f"where print does; {others}. Test-ID at (tau_alpha, tau_beta), ours (printed; our seeds): {listed}."
+        f"where print does; {others}."
     )
 
 

@@ -9,7 +9,7 @@ from despur.evidence.numbers.counts import P_VALUES
 from despur.evidence.verdicts import NumberVerdict
 
 FEW = 10  # seeds: as many as the reference has
-GROUPS = 8  # of numbers that are listed: methods and metrics
+GROUPS = 4  # of numbers that are listed: methods and metrics
 
 
 def describe_standing(decided: list[Measurement], standing: Mapping[str, int]) -> str:
@@ -35,19 +35,19 @@ def select_verdicts(measurements: list[Measurement], verdicts: Collection[Number
 
 
 def list_numbers(measurements: list[Measurement]) -> str:
-    """``test id accuracy of `mmd` 92.9 % (ours 95.4; Table 1, sigma=50), ...``, by metric and method."""
+    """``test id accuracy of `mmd` 92.9 % (ours 95.4; Table 1, sigma=50) and 2 more, ...``: the first number of each
+    metric and method."""
     groups: dict[tuple[str, str], list[str]] = {}
     several = len({measurement.paper_dataset for measurement in measurements}) > 1
     for measurement in measurements:
         words = measurement.metric.replace("_", " "), measurement.method
-        ours = f"ours {measurement.ours:.4g}" if words not in groups else f"{measurement.ours:.4g}"
         unit = " %" if measurement.unit == "percent" else ""
         named = [measurement.places[0], measurement.paper_dataset * several, measurement.setting.replace(";", ", ")]
         place = ", ".join(filter(None, named))
-        groups.setdefault(words, []).append(f"{measurement.reported:.4g}{unit} ({ours}; {place})")
+        groups.setdefault(words, []).append(f"{measurement.reported:.4g}{unit} (ours {measurement.ours:.4g}; {place})")
     said = [
-        f"{metric}{f' of `{method}`' if method else ''} {', '.join(numbers)}"
-        for (metric, method), numbers in groups.items()
+        f"{metric}{f' of `{method}`' if method else ''} {first}{f' and {len(more)} more' if more else ''}"
+        for (metric, method), (first, *more) in groups.items()
     ]
     rest = [f"and {len(said) - GROUPS} further methods and metrics"] if len(said) > GROUPS else []
     return "; ".join([*said[:GROUPS], *rest])

@@ -1,6 +1,7 @@
 """The choices that papers leave open (results/reference/ledger/choices.csv), as pages show them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -9,12 +10,26 @@ from despur.evidence.statistics.contrasts import SEEDS
 from despur.evidence.verdicts import ChoiceVerdict
 from despur.orchestration.experiments import REFERENCE
 from despur.reporting.pages.markdown import format_table
+from despur.storage.store import atomic
 
 CHOICES = REFERENCE / "ledger/choices.csv"
+PAGE = Path("docs/open_choices.md")
+INTRODUCTION = """# Choices that papers leave open
+
+After this page you know which settings the papers leave open, which of them were tried here, with how many runs and
+hours, and what that decided. `despur ledger report` writes it; [The ledger](ledger.md) says how a choice is judged, and
+[What we found](what_we_found.md) names those that were found on printed numbers."""
 
 
-def format_choices(choices: pd.DataFrame) -> Iterator[str]:
-    """The choices that were tried, and those that were not."""
+def write_choices() -> Path:
+    """Bring the page up to date."""
+    with atomic(PAGE) as temporary:
+        temporary.write_text(format_choices(pd.read_csv(CHOICES, keep_default_na=False)))
+    return PAGE
+
+
+def format_choices(choices: pd.DataFrame) -> str:
+    """The page: the choices that were tried, and those that were not. ``choices``: rows of choices.csv."""
     tried = choices["tried"].ne("")
     rows = [
         [
@@ -23,23 +38,22 @@ def format_choices(choices: pd.DataFrame) -> Iterator[str]:
         ]
         for row in choices[tried].to_dict("records")
     ]
-    yield "## Choices that papers leave open"
-    yield (
+    said = (
         f"{tried.sum()} of {len(choices)} were tried, each by runs that make no larger choice. Runs with another "
         "number of epochs than the paper's are trials: they support nothing. Numbers that a choice was found on are "
         "never compared under it."
     )
-    yield format_table(
-        ["paper", "choice", "source", "found on", "runs (of full length)", "hours", "verdict (seeds)"], rows
-    )
-    yield "Not tried, with the hours of a run on a CPU at the paper's length, as far as runs like it are recorded:"
-    yield format_table(
-        ["paper", "choice", "source", "hours a run"],
-        [
-            [f"`{row['paper']}`", f"`{row['choice']}`", row["source"], str(row["hours_a_run"] or "not known")]
-            for row in choices[~tried].to_dict("records")
-        ],
-    )
+    open_rows = [
+        [f"`{row['paper']}`", f"`{row['choice']}`", row["source"], str(row["hours_a_run"] or "not known")]
+        for row in choices[~tried].to_dict("records")
+    ]
+    columns = ["paper", "choice", "source", "found on", "runs (of full length)", "hours", "verdict (seeds)"]
+    parts = [
+        *(INTRODUCTION, "## Tried", said, format_table(columns, rows), "## Not tried"),
+        "With the hours of a run on a CPU at the paper's length, as far as runs like it are recorded.",
+        *(format_table(["paper", "choice", "source", "hours a run"], open_rows), "[All pages](index.md)"),
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def list_choices() -> list[dict[str, Any]]:
