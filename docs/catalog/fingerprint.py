@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from catalog.markdown import REFERENCE, ROOT, code, escape, page, table
+from catalog.markdown import ROOT, code, escape, page, table
 from despur.evidence.ledger import files
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import JudgedRecord, judge_records
@@ -15,13 +15,14 @@ from despur.orchestration.paper_folders import find_paper
 from despur.papers.domain_temperature.findings import (
     CHANCE,
     CHOICE,
+    TRIALS,
     describe_findings,
+    keep_last,
     list_points,
     list_runs,
     select_full,
 )
 
-TRIALS = REFERENCE / "fingerprint" / "trials.csv"
 GRIDS = {"domain_weighted_negatives": (3, 4, 5), "domain_weighted_pairs": (6, 7, 8)}  # validation, Test-OOD, Test-ID
 IMAGES = {"validation": 1154, "Test-OOD": 2310, "Test-ID": 1154}  # App. E
 SEEDS = 5  # of each printed mean
@@ -52,10 +53,10 @@ REASON = (
 COURSES = "Test-ID after so many epochs, of the trials with pooling."
 
 
-def build_fingerprint(trials: Path = TRIALS) -> str:
+def build_fingerprint(trials: Path = ROOT / TRIALS) -> str:
     """The page: the boundary, the cells beyond it, the trials."""
     tried = pd.read_csv(trials, keep_default_na=False)
-    last = tried.drop_duplicates(["method", "choice", "patch", "tau_alpha", "tau_beta", "seed"], keep="last")
+    last = keep_last(tried)
     hours = last["core_seconds"].sum() / 3600
     records = judge_records(load_sound(ROOT / files.LEDGER)[0])
     return page(
@@ -74,7 +75,7 @@ def build_fingerprint(trials: Path = TRIALS) -> str:
         describe_lowest(last),
         REASON,
         "At the paper's length of training:",
-        "\n".join(f"- {said}" for said in describe_findings(records)) or "Nothing yet.",
+        "\n".join(f"- {said}" for said in describe_findings(records, trials)) or "Nothing yet.",
         f"Ours with `{CHOICE}`, and print, in percent:",
         describe_points(records),
         "Numbers of points that choices were found on are *fitted to print*; others judge the choices.",

@@ -321,3 +321,4 @@ def test_a_seed_collapsed_where_it_did_not_learn_its_training_data():
     assert not mark_collapsed(training([1.0, 0.3])).any() and mark_collapsed(training([1.0, 0.1])).all()
     zero_shot = training([1.0, 0.1]).assign(method="prompting+prompts=group")  # learns nothing
     assert not mark_collapsed(zero_shot).any()
+    assert not mark_collapsed(training([1.0, 0.1]).assign(method="lff+q=0.5")).any()

@@ -89,4 +89,4 @@ def test_tables_under_a_choice_show_its_runs_in_the_place_of_the_others(monkeypa
     judge(CONFIG)
     found = pd.read_csv("results/verdicts/choices.csv").set_index("choice").loc[[few.name, method]]
     assert found["tried"].str.split().str.len().tolist() == found["seeds"].tolist() == [1, 3]
-    assert set(found["verdict"]) == {"too few seeds"}
+    assert found["verdict"].tolist() == ["too few seeds", "nothing to compare"], "erm without the choice was not run"

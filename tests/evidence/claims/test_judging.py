@@ -260,7 +260,7 @@ def test_what_is_given_must_be_shown(least, verdict):
     metrics = runs({"cnc": [0.78, 0.8, 0.82]})
     found = judged(CNC, metrics, given={"higher": "cnc", "than": least})
     assert found["verdict"] == verdict
-    assert ("it is not shown: cnc - " in found.get("reason", "")) == (verdict == "undecided")
+    assert ("is not shown: that cnc - " in found.get("reason", "")) == (verdict == "undecided")
 
 
 @pytest.mark.parametrize(

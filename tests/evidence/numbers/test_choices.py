@@ -109,6 +109,8 @@ def test_a_choice_is_within_one_that_changes_more():
     wider = Choice({"simclr": {"encoder.width": "16", "batch_size": "64"}}, "both")
     of_data = Choice({"simclr": {"encoder.width": "16"}, "cmnist": {"crop": "centre"}}, "both")
     assert WIDE.is_within(wider) and WIDE.is_within(of_data)
+    of_all = Choice({"methods": {"encoder.width": "16"}}, "App. D")
+    assert of_all.is_within(wider) and of_all.is_within(WIDE) and not WIDE.is_within(of_all)
     assert not (WIDE.is_within(WIDE) or wider.is_within(WIDE) or wider.is_within(of_data))
 
 
@@ -157,7 +159,17 @@ def test_numbers_that_a_choice_was_found_on_or_that_were_right_before_do_not_cou
     fitted = table(NEAR, [NumberVerdict.FITTED, WITHIN, WITHIN])
     assert judge_choice(table([OFF[0], OFF[1], NEAR[2]], [BEYOND, BEYOND, WITHIN]), fitted)["numbers"] == 1
     assert judge_choice(table(NEAR, [WITHIN] * 3), fitted)["verdict"] == "not supported"
-    assert judge_choice(table(NEAR, [WITHIN] * 3), table(NEAR, [NumberVerdict.NOT_RUN] * 3))["verdict"] == "not tried"
+    assert judge_choice(table(NEAR, [WITHIN] * 3), table(NEAR, [NumberVerdict.NOT_RUN] * 3))["verdict"] == (
+        "nothing to compare"
+    )
+
+
+def test_a_choice_that_brings_numbers_exactly_to_print_is_supported():
+    exact = [[p] * 6 for p in PRINTED]
+    found = judge_choice(table(OFF, [BEYOND] * 3), table(exact, [NumberVerdict.AS_PRINTED] * 3))
+    assert (found["verdict"], found["numbers"], found["seeds"]) == ("supported", 3, 6)
+    counted = table(exact, [NumberVerdict.AS_PRINTED] * 3).assign(by_seed=float("nan"))  # of data: of no seed
+    assert judge_choice(counted, counted)["verdict"] == "nothing to compare"
 
 
 def test_few_seeds_support_nothing_and_values_are_paired_by_seed():

@@ -13,10 +13,12 @@ from despur.evidence.ledger import files as ledger
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import judge_records
 from despur.evidence.verdicts import Tier
+from despur.orchestration.experiments import load_experiments
 from despur.papers.cnc import findings as cnc
 from despur.papers.domain_temperature.findings import STANDARD, describe_control, describe_others, describe_points
 from despur.reporting.pages import findings, number_lists, open_choices
-from despur.reporting.pages.findings import describe_claims, describe_fitted, format_findings, format_kinds
+from despur.reporting.pages.findings import describe_claims, format_findings, format_kinds
+from despur.reporting.pages.fitted_settings import describe_fitted
 from despur.reporting.pages.number_lists import describe_if_normal, describe_standing, describe_unknown, list_numbers
 
 OUTDATED = "bring it up to date: despur ledger report"
@@ -50,12 +52,12 @@ def test_numbers_of_a_method_and_metric_stand_together():
 
 
 def test_verdicts_say_how_many_stand_among_all_and_with_wider_noise_of_the_paper():
-    decided = [number(verdict="within 5", threefold=wider) for wider in ("within 5", "not known", "")]
-    assert describe_standing(decided, {"within 5": 1}) == (
-        "3, of which 1 remain if 5 % of all such verdicts may be false; if the paper's seeds vary three times as much "
-        "as ours, 1 of 2 without a deviation: "
+    decided = [number(verdict="within 2", threefold=wider) for wider in ("within 5", "within 2", "not known", "")]
+    assert describe_standing(decided, {"within 5": 0, "within 2": 1}, findings.NEAR) == (
+        "4, of which 1 remain if 5 % of all such verdicts may be false; if the paper's seeds vary three times as much "
+        "as ours, 2 of 3 without a deviation: "
     )
-    assert describe_standing([number(verdict="as printed", threefold="")], {}) == ""
+    assert describe_standing([number(verdict="as printed", threefold="")], {}, ["as printed"]) == ""
 
 
 def test_numbers_beyond_5_with_normal_seeds_are_listed_with_their_side():
@@ -67,21 +69,26 @@ def test_numbers_beyond_5_with_normal_seeds_are_listed_with_their_side():
 
 def test_what_a_fitted_setting_gives_is_of_the_number_that_it_was_found_on():
     common = {"paper_dataset": "cmnist", "metric": "average_accuracy", "verdict": "fitted to print"}
-    choices = "colors=released (Table 1), kl=mean (Table 1)"
-    measured = [number(**common, method=m, choices=choices, ours=o) for m, o in (("erm", 33.3), ("cim", 41.2))]
-    measured += [number(**common | {"verdict": "not known"}, method="jtt", choices="colors=released (Table 1)")]
-    runs = [record(f"cmnist+colors=released/{method}/s0", seconds=1800) for method in ("erm", "cim", "cim+kl=sum")]
+    colors, kl = (f"{rule['setting']} ({rule['found_on']})" for rule in load_experiments("cnc")["fitted"][::-1])
+    measured = [
+        number(**common, method=m, choices=f"{colors}, {kl}", ours=o) for m, o in (("erm", 33.3), ("cim", 41.2))
+    ]
+    measured += [number(**common | {"verdict": "not known"}, method="jtt", choices=colors)]
+    names = ("erm+epochs=3", "cim", "cim+kl=sum")
+    runs = [record(f"cmnist+colors=released/{method}/s0", seconds=1800) for method in names]
     of_cim, of_all = describe_fitted("cnc", measured, [*runs, record("cmnist/erm/s0", seconds=3600)])
     assert "`kl=mean` of `cim`" in of_cim
-    assert of_cim.endswith("ours 41.2; 1 runs, 0.5 hours). Other numbers: none compared.")
+    assert "ours 41.2), used by 1 runs (1 of full length) of 0.5 hours. Other" in of_cim and "none compared" in of_cim
     assert "`colors=released` (" in of_all
-    assert of_all.endswith("ours 33.3; 3 runs, 1.5 hours). Other numbers: 1 not known.")
+    assert "ours 33.3), used by 3 runs (2 of full length) of 1.5 hours." in of_all and "runs: 1 not known." in of_all
+    assert "not run yet" in next(describe_fitted("cnc", measured, []))
 
 
 def test_all_that_is_compared_is_counted_by_the_kind_of_its_settings():
     measured = [number(settings="stated", verdict=verdict) for verdict in ("not as printed", "not known", "within 5")]
     *_, row = format_kinds([*measured, number(settings="stated", verdict="not compared")]).splitlines()
     assert row == "| stated | 3 | 0 | 1 | 0 | 1 | 0 | 1 |"
+    assert "| none (counts of data) | 1 | 0 | 0 |" in format_kinds([number(settings="", verdict="as printed")])
 
 
 def test_judged_claims_stand_with_their_interval_and_what_would_decide_them():
@@ -92,13 +99,17 @@ def test_judged_claims_stand_with_their_interval_and_what_would_decide_them():
         "advice": "about 16 seeds",
         "reason": "",
     }
+    row |= {"weakest": "a - b (accuracy, split=test)", "k": 2}
     row |= {"estimate": -0.03, "low": -0.13, "high": 0.07, "verdict": "undecided", "settings": "b (screened)"}
     claims = pd.DataFrame([row, row | {"verdict": "not run here"}, row | {"tier": Tier.SUBSTITUTE}])
     _, claim, settings = describe_claims(claims)
     assert claim == (
-        "  - “A beats B on CMNIST\\*”: -0.03 [-0.13, +0.07] (3 seeds): undecided; about 16 seeds would decide it"
+        "  - “A beats B on CMNIST\\*”: `a - b`, weakest of 2: -0.03 [-0.13, +0.07] (3 seeds): undecided; about 16 "
+        "seeds would decide it"
     )
     assert not any("[" in line for line in describe_claims(claims[:1].assign(low=math.nan, high=math.nan)))
+    refused = claims[:1].assign(advice="at least 3 seeds", reason="what it presupposes is not shown")
+    assert [*describe_claims(refused)][1].endswith("undecided; what it presupposes is not shown; at least 3 seeds")
     near = claims[:1].assign(advice="more than 100 seeds: the estimate is close to its margin")
     assert "would decide it" not in "".join(describe_claims(near))
     assert settings == "  - Settings behind these claims: b (screened)." and not [*describe_claims(claims[1:])]
@@ -106,9 +117,9 @@ def test_judged_claims_stand_with_their_interval_and_what_would_decide_them():
 
 def test_what_is_not_known_says_what_would_decide_it():
     texts = ["about 4 seeds of ours", "about 81 seeds of ours", "nothing: all seeds are equal", "more than 100 seeds"]
-    texts += ["at least 3 seeds"] * 5
+    texts += ["at least 3 seeds"] * 5 + ["how much the test data vary"] * 6
     said = describe_unknown([pd.Series({"would_decide": text}) for text in texts])
-    assert [*map(int, re.findall(r"\d+", said))] == [10, 1, 2, 1, 5]
+    assert [*map(int, re.findall(r"\d+", said))] == [10, 1, 2, 1, 5, 6]
 
 
 @pytest.fixture
@@ -131,10 +142,10 @@ def points():
 
 def test_points_are_counted_apart_from_those_that_the_choice_was_found_on(points):
     said = describe_points(points)
-    assert "2 of 2 points that it was found on" in said
-    assert "of 1 others that print has above, 0 do, of 1 that it has below, 1." in said
+    assert "2 of 2 points that it was fitted to" in said and "3 of these 4 points have one seed." in said
+    assert "of the others, 1 of 1 that print has at chance, and 0 of 1 that it has above." in said
     assert "others were not run yet" in describe_points(points[points["was_found_on"]])
-    assert "2 points that print has below were run at this length, of which 2 fall" in describe_control(points)
+    assert "2 points that print has at chance were run at this length, of which 2 fall" in describe_control(points)
     assert "0 points" in describe_control(points[:1]) and "of which" not in describe_control(points[:1])
 
 
@@ -161,7 +172,10 @@ def test_clusterings_of_cnc_are_compared_on_the_seeds_that_all_have():
         return record(f"cmnist+colors=released/{method}/s{seed}", values=values)
 
     runs = [run("cnc", 0, 0.7), run("cnc", 1, 0.8), run("cnc+groups.metric=euclidean", 0, 0.0), run("jtt", 0, 0.5)]
+    other_data = run("cnc", 0, 0.9)
+    other_data.key = "cmnist+colors=released+p_corr=0.8/cnc/s0"
+    runs += [other_data, SimpleNamespace(key="", reason="unknown to the present code")]
     (said,) = cnc.describe_findings(runs)
-    assert "seeds 0: `cnc` 70.0 (90.0), `cnc+groups.metric=euclidean` 0.0 (90.0)." in said
-    assert "Validation data select `cnc` (App. E.2.3)" in said
+    assert "seed 0: `cnc` 70.0 (90.0), `cnc+groups.metric=euclidean` 0.0 (90.0); Table 1 prints 77.4 (90.9)." in said
+    assert "Validation data select `cnc`." in said
     assert not [*cnc.describe_findings(runs[:2])]

@@ -93,6 +93,7 @@ def list_not_run() -> pd.DataFrame:
                 "paper_dataset": ", ".join(datasets),
                 "tier": Tier.PAPER,
                 "primary": claim.primary,
+                "weakest": "",
                 "verdict": ClaimVerdict.NOT_EXECUTED if claim.not_executed else ClaimVerdict.NOT_RUN,
                 "reason": claim.not_executed,
             }

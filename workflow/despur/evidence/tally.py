@@ -25,6 +25,7 @@ CLAIM_TEXT_COLUMNS = (
     "settings",
     "printed",
     "printed_note",
+    "weakest",
     "contrasts",
     "measured",
     "tier",

@@ -47,6 +47,7 @@ class ChoiceVerdict(StrEnum):
     SUPPORTED = "supported"
     NOT_SUPPORTED = "not supported"
     TOO_FEW = "too few seeds"
+    NOTHING = "nothing to compare"  # no number of percentages was compared without the choice and under it
     NOT_TRIED = "not tried"
 
 

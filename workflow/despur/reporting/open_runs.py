@@ -11,7 +11,7 @@ import pandas as pd
 from despur.evidence import tally
 from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.numbers.printed import at_settings, explain_not_compared, parse_settings
-from despur.evidence.numbers.settings import list_unselected
+from despur.evidence.numbers.settings import list_unselected, was_found_on
 from despur.evidence.runs.changed_settings import describe_changes, name_data
 from despur.evidence.runs.grids import (
     MeasuredMethods,
@@ -51,7 +51,8 @@ def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[Open
         printed, claims = tally.list_printed(paper), read_claims(find_paper(paper) / "claims.yaml")[0]
         groups = group_by_runs(config, paper)
         every = [artifact_run for _, artifact_run in itertools.chain(*groups)]
-        now, then = find_measured_methods(attach_sources(every, sources)), find_measured_methods(every)
+        measured = [*attach_sources(every, sources)]
+        now, then = find_measured_methods(measured), find_measured_methods([*measured, *every])
         points = {shown: describe_points(shown[1], sources, now, then) for shown in itertools.chain(*groups)}
         compared = {number for shown in points for number in find_numbers(printed, *shown, points[shown], "compared")}
         for shown in groups:
@@ -137,11 +138,12 @@ def find_numbers(
     rows &= printed["artifact"] == artifact
     for number in printed[rows & printed["unit"].isin(COMPARED)].itertuples():
         mine = at_settings(points, number.setting)
-        pairs = zip(mine["data"], mine["method"], strict=True)
+        pairs = list(zip(mine["data"], mine["method"], strict=True))
         same = [is_compared(artifact_run, number.setting, *pair) for pair in pairs]
         grid = artifact_run.paper, artifact_run.artifact
         tuned = [not list_unselected(*grid, untuned, number.setting) for untuned in mine["untuned"]]
-        mine = mine[pd.Series(same, mine.index, dtype=bool) & pd.Series(tuned, mine.index, dtype=bool)]
+        unseen = [not was_found_on(artifact_run.paper, number, data, method) for data, method in pairs]
+        mine = mine[pd.DataFrame([same, tuned, unseen], columns=mine.index, dtype=bool).all()]
         if mine[state].any():
             yield int(number.Index)
 

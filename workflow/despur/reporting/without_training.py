@@ -121,15 +121,13 @@ def write_choices(config: Mapping[str, Any], sources: Sources, file: Path) -> No
             larger = [other for other in choices if choice.is_within(other)]  # whose runs try more than this one
             alone = {key: spent for key, spent in own_hours.items() if not any(is_made(other, key) for other in larger)}
             cost, runs = measure_cost(choice, alone, on_gpu), select_runs(choice, sources)
-            judged = {}
+            judged: dict[str, Any] = {"verdict": ChoiceVerdict.TOO_FEW if cost["tried"] else ChoiceVerdict.NOT_TRIED}
             if runs.seeds >= SEEDS:  # both sides of the same runs: a setting is selected among the same ones
                 others = Sources({key: sources.where[key] for key in runs.where})
                 judged = judge_choice(*(measure_numbers(config, paper, side) for side in (others, runs)))
-            if judged.get("verdict", ChoiceVerdict.NOT_TRIED) == ChoiceVerdict.NOT_TRIED and cost["tried"]:
-                judged["verdict"] = ChoiceVerdict.TOO_FEW
             found_on = "; ".join(list_fitted(experiments, choice.changes))
             row = {"paper": paper, "choice": choice.name, "source": choice.source, "found_on": found_on}
-            rows.append({"verdict": ChoiceVerdict.NOT_TRIED} | judged | row | cost)
+            rows.append(cost | row | judged)
     write_csv(file, pd.DataFrame(rows, columns=CHOICE_COLUMNS))
 
 

@@ -8,8 +8,8 @@ from despur.evidence.statistics.contrasts import INTERVAL, Contrast, Group, cont
 
 
 def summarize(statement: Group) -> dict[str, Any]:
-    """What a row says of a claim's contrasts: the one nearest to its margin in half-widths, or furthest below it; and
-    the list of all."""
+    """What a row says of a claim's contrasts: the weakest, which is nearest above its margin in half-widths, or
+    furthest below it; and the list of all."""
     contrasts = list(contrasts_of(statement))
     k = len(contrasts)
     weakest = min(contrasts, key=measure_distance)
@@ -25,6 +25,7 @@ def summarize(statement: Group) -> dict[str, Any]:
         "seeds": weakest.seeds,
         "p_holds": p_holds,
         "p_fails": p_fails,
+        "weakest": weakest.label,
         "contrasts": "; ".join(map(describe_contrast, contrasts)),
     }
 

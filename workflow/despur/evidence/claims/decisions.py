@@ -23,6 +23,7 @@ from despur.evidence.claims.refusals import (
     explain_refusal,
     explain_settings,
     list_changed,
+    list_fitted_settings,
     list_fixed_keys,
     list_settings,
 )
@@ -75,7 +76,12 @@ def judge_claim(
         if missing_settings := list_settings(column, used, measured.metrics, list_fixed_keys(formulas)):
             reason = f"{'not all settings' if claim.grid else 'not selected as in the paper'}: {missing_settings}"
             return summarize(statement) | {"verdict": verdict, "reason": reason}
-        refused, settings = explain_settings(used, measured.metrics), list_settings("screened", used, measured.metrics)
+        refused = explain_settings(used, measured.metrics)
+        fitted, screened = (
+            list_fitted_settings(used, measured.metrics),
+            list_settings("screened", used, measured.metrics),
+        )
+        settings = "; ".join(filter(None, [fitted, screened]))
     return summarize(statement) | describe_decision(statement, refused, tier, count_originals) | {"settings": settings}
 
 

@@ -50,9 +50,10 @@ Made by `python -m despur.evidence.claims.error_rates_page docs/error_rates.md`:
 percent. A rate of 5 is known to {error:.1f} points (one standard error). Effects and noise are in standard deviations
 of the difference of two methods from one seed.
 
-Each verdict may be wrong in at most 5 % under the noise of these tables. Seeds are not always normal: a skewed noise
-(an exponential whose long tail points down) makes Student's t at its nominal 5 % wrong in 14 %, since few seeds miss
-the tail. So bounds are taken at {100 * LEVEL:g} % on either side, and where few seeds vary much there is no verdict.
+Each verdict about seeds that do not collapse may be wrong in at most 5 % under the noise of these tables. Seeds are
+not always normal: a skewed noise (an exponential whose long tail points down) makes Student's t at its nominal 5 %
+wrong in 14 %, since few seeds miss the tail. So bounds are taken at {100 * LEVEL:g} % on either side, and where few
+seeds vary much there is no verdict.
 Where seeds are normal, verdicts are wrong in about {100 * LEVEL:g} %. Unequal: half of the seeds vary three times as
 much; of numbers, the paper's vary three times as much as ours.
 
@@ -64,8 +65,8 @@ what they are, a large deviation, and verdicts about few seeds that miss them ar
 [wrong more often](#what-the-rule-does-not-cover).
 
 p values of claims and numbers are those of bounds. Where several are judged together (Holm, Benjamini and Hochberg),
-they are made larger first, so that the level {100 * LEVEL:g} % counts as the 5 % that it may be wrong in, and others
-by the root of their ratio to it: as errors fall where seeds are skewed.
+each p is replaced by 5 % times the square root of p / {100 * LEVEL:g} %, at most 1: a p at the level
+counts as the 5 % that it may be wrong in, and errors fall like this where seeds are skewed.
 
 ## Claims
 
@@ -79,7 +80,9 @@ all lie so many standard deviations above their margins.
 ## Numbers
 
 Deviations are in points. False: the true difference is 5 points, where neither *within 5* nor *beyond 5* is shown.
-`fixed`: no deviation is printed, and the printed number is taken as fixed; `printed`: as many seeds of the paper's,
+`fixed`: no deviation is printed, and the printed number is taken as fixed, so a verdict is about the digits on paper,
+not about what the paper's method gives on average ([What we found](what_we_found.md) says how many verdicts remain if
+the paper's seeds vary three times as much as ours); `printed`: as many seeds of the paper's,
 with their deviation. Power: how often a number is *within 5* at no difference, and *beyond 5* at a difference of 10.
 
 {format_rates(numbers)}

@@ -37,6 +37,7 @@ CLAIM_COLUMNS = [
     "low",
     "high",
     "margin",
+    "weakest",
     "because",
     "seeds",
     "printed",

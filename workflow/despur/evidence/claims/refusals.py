@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 import pandas as pd
 
 from despur.evidence.numbers.printed import parse_settings
+from despur.evidence.numbers.settings import list_fitted_rules
 from despur.evidence.runs.changed_settings import counts_training
 from despur.evidence.statistics.contrasts import SEEDS, Group, contrasts_of
 from despur.evidence.statistics.formulas import Correlation, Formulas
@@ -19,7 +20,7 @@ def explain_refusal(statement: Group, given: Group) -> str:
         return f"{contrasts[0].seeds} seed{'s' * (contrasts[0].seeds > 1)}: fewer than {SEEDS} decide nothing"
     if given.parts and not given.holds():
         failed = [contrast.label for contrast in contrasts_of(given) if not contrast.holds()]
-        return f"the claim asks this first, and it is not shown: {failed[0]} is above 0"
+        return f"what the claim presupposes is not shown: that {failed[0]} is above 0"
     return ""
 
 
@@ -47,6 +48,21 @@ def list_settings(column: str, used: pd.DataFrame, every: pd.DataFrame, fixed: C
         if names:
             texts_by_method[method] = f"{method} ({', '.join(names)})"
     return "; ".join(texts_by_method.values())
+
+
+def list_fitted_settings(used: pd.DataFrame, every: pd.DataFrame) -> str:
+    """``dann (weight=0.1, found on Table 1: ...)``: the settings of the runs behind rows that were found on printed
+    numbers."""
+    columns = ["paper", "paper_method", "data", "method"]
+    if not {*columns} <= {*every}:
+        return ""
+    runs = every.merge(used[RUN].drop_duplicates(), on=RUN)[columns].drop_duplicates()
+    said = {
+        f"{', '.join(rule.get('methods', ['all methods']))} ({rule['setting']}, found on {rule['found_on']})"
+        for run in runs.itertuples(index=False)
+        for rule in list_fitted_rules(*run)
+    }
+    return "; ".join(sorted(said))
 
 
 def list_fixed_keys(formulas: Formulas) -> set[str]:

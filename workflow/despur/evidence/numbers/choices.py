@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from despur.evidence.numbers.counts import NUMBER
+from despur.evidence.numbers.counts import COMPARED, NUMBER
 from despur.evidence.numbers.rows import read_by_seed
 from despur.evidence.numbers.settings import ALL_METHODS
 from despur.evidence.numbers.verdicts import POINTS, TOLERANCES
 from despur.evidence.runs.sources import Sources
 from despur.evidence.statistics.contrasts import INTERVAL, SEEDS, Contrast
 from despur.evidence.statistics.equivalence import Difference, PrintedValue, measure_difference
-from despur.evidence.verdicts import MEASURED, ChoiceVerdict, NumberVerdict
+from despur.evidence.verdicts import ChoiceVerdict, NumberVerdict
 from despur.specs.declarations import list_components
 from despur.specs.names import join, parse
 from despur.specs.resolution import resolve
@@ -40,9 +40,18 @@ class Choice(NamedTuple):
         return "/".join(join(component, settings) for component, settings in self.changes.items())
 
     def is_within(self, other: "Choice") -> bool:
-        """Whether another choice changes all that this one does, and more."""
-        changed = {(name, *item) for name, settings in self.changes.items() for item in settings.items()}
-        return changed < {(name, *item) for name, settings in other.changes.items() for item in settings.items()}
+        """Whether another choice changes all that this one does, and more; what is changed of all methods is changed
+        of each."""
+        own, others = self.list_changes(), other.list_changes()
+        has_all = all(
+            change in others or (change[0] == ALL_METHODS and any(change[1:] == item[1:] for item in others))
+            for change in own
+        )
+        return has_all and own != others
+
+    def list_changes(self) -> set[tuple[str, str, str]]:
+        """(data set, method or ALL_METHODS, setting, value) of all that it changes."""
+        return {(name, *item) for name, settings in self.changes.items() for item in settings.items()}
 
     def find_changes(self, component: str, is_method: bool) -> dict[str, str]:
         """What it changes of a component."""
@@ -127,18 +136,25 @@ def is_trial(method: str) -> bool:
     return "epochs" in parse(method)[1]
 
 
+def pair_numbers(before: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
+    """The distinct numbers of percentages that were compared without a choice and under it."""
+    both = before.merge(chosen, on=SAME, suffixes=("", "_chosen"))
+    measured = both["verdict"].isin(COMPARED) & both["verdict_chosen"].isin(COMPARED) & both["unit"].isin(POINTS)
+    for side in ("by_seed", "by_seed_chosen"):
+        measured &= both[side].fillna("").ne("")  # counts of data are of no seed
+    return both[measured].drop_duplicates(["metric", "by_seed", "by_seed_chosen"])
+
+
 def judge_choice(before: pd.DataFrame, chosen: pd.DataFrame) -> dict[str, Any]:
     """Whether a choice is supported by the distinct numbers that it was not found on. Every second seed finds the
     numbers that are off print without the choice, and on which side; on the other seeds, the mean over these numbers
     moves to print, paired by seed, and is then within 5; and none of them is then beyond 5. ``before``, ``chosen``: a
     paper's numbers (despur/evidence/tally.py) without the choice and under it. ``moved``, ``remaining``: points, with
     95 % intervals. Of fewer than twice three seeds in common there is no verdict."""
-    both = before.merge(chosen, on=SAME, suffixes=("", "_chosen"))
-    measured = both["verdict"].isin(MEASURED) & both["verdict_chosen"].isin(MEASURED) & both["unit"].isin(POINTS)
-    both = both[measured].drop_duplicates(["metric", "by_seed", "by_seed_chosen"])
+    both = pair_numbers(before, chosen)
     values = [[read_by_seed(text) for text in both[name]] for name in ("by_seed", "by_seed_chosen")]
     seeds = sorted(set.intersection(*({*by_seed.index} for side in values for by_seed in side))) if len(both) else []
-    decision: dict[str, Any] = {"verdict": ChoiceVerdict.NOT_TRIED, "numbers": 0}
+    decision: dict[str, Any] = {"verdict": ChoiceVerdict.NOTHING, "numbers": 0}
     if not seeds:
         return decision
     without, under = (np.array([by_seed[seeds] for by_seed in side]) for side in values)
@@ -148,8 +164,10 @@ def judge_choice(before: pd.DataFrame, chosen: pd.DataFrame) -> dict[str, Any]:
     if len(seeds) < 2 * SEEDS or not off.any():
         return decision | {"verdict": ChoiceVerdict.TOO_FEW if len(seeds) < 2 * SEEDS else ChoiceVerdict.NOT_SUPPORTED}
     moved, remaining = measure_move(without[off], under[off], printed[off])
-    beyond = both.loc[off, "verdict_chosen"].eq(NumberVerdict.BEYOND_5).any()
-    supported = bool(moved.holds()) and bool(remaining.is_within(TOLERANCES[1])) and not beyond
+    verdicts = both.loc[off, "verdict_chosen"]
+    beyond = verdicts.isin([NumberVerdict.BEYOND_5, NumberVerdict.NOT_AS_PRINTED]).any()
+    within = verdicts.eq(NumberVerdict.AS_PRINTED).all() or bool(remaining.is_within(TOLERANCES[1]))
+    supported = bool(moved.holds()) and within and not beyond
     return decision | {
         "verdict": ChoiceVerdict.SUPPORTED if supported else ChoiceVerdict.NOT_SUPPORTED,
         "moved": describe_interval(float(moved.estimate), float(moved.half_width(INTERVAL))),

@@ -39,7 +39,7 @@ def find_origin(number: Any, rows: pd.DataFrame) -> Origin:
     untuned, tuned = split_names(first.get("untuned")) - {*printed_settings}, split_names(first.get("tuned"))
     if untuned and split_names(other := first.get("other_point")):
         return Origin(Settings.CHOSEN, sorted(untuned), f"the paper prints {other} for it")
-    fitted = [rule for rule in experiments.get("fitted", []) if is_fitted(rule, number, first)]
+    fitted = list_fitted_rules(paper, number.method, str(first["data"]), first["method"])
     names = [f"{rule['setting']} ({rule['found_on']})" for rule in fitted]
     if any(is_same_number(wanted, number) for rule in fitted for wanted in rule["numbers"]):
         return Origin(Settings.FITTED, names, f"found on it: {', '.join(rule['setting'] for rule in fitted)}")
@@ -75,33 +75,41 @@ def is_at(data: str, method: str, key: str, value: str) -> bool:
     return key in settings and is_same(settings[key], value)
 
 
-def is_fitted(rule: Mapping[str, Any], number: Any, row: pd.Series) -> bool:
-    """Whether a rule of ``fitted`` is about the run of a row."""
-    ((key, value),) = parse_settings(rule["setting"]).items()
-    of_method = number.method in rule.get("methods", [number.method])
-    return of_method and is_at(str(row["data"]), row["method"], key, value)
+def list_fitted_rules(paper: str, printed_method: str, data: str, method: str) -> list[Mapping[str, Any]]:
+    """The rules of ``fitted`` that are about a run of a printed method."""
+    return [
+        rule
+        for rule in load_experiments(paper).get("fitted", [])
+        if printed_method in rule.get("methods", [printed_method])
+        and all(is_at(data, method, *item) for item in parse_settings(rule["setting"]).items())
+    ]
+
+
+def was_found_on(paper: str, number: Any, data: str, method: str) -> bool:
+    """Whether a setting of a run was found on this printed number."""
+    rules = list_fitted_rules(paper, number.method, data, method)
+    return any(is_same_number(wanted, number) for rule in rules for wanted in rule["numbers"])
 
 
 def list_fitted(experiments: Mapping[str, Any], changes: Mapping[str, Mapping[str, str]]) -> list[str]:
     """On which printed numbers these settings, by data set or method, were found."""
     found_on = []
     for rule in experiments.get("fitted", []):
-        of_methods = list_fitted_methods(experiments, rule)
+        of_methods = {parse(experiments["methods"][method])[0] for method in rule.get("methods", [])}
         names = {ALL_METHODS, *of_methods} if of_methods else {*changes}
         items = {item for name in names & {*changes} for item in changes[name].items()}
         found_on += [rule["found_on"]] if {*parse_settings(rule["setting"]).items()} <= items else []
     return list(dict.fromkeys(found_on))
 
 
-def list_fitted_methods(experiments: Mapping[str, Any], rule: Mapping[str, Any]) -> set[str]:
-    """The methods, without settings, that a rule of ``fitted`` is about; none for all."""
-    return {parse(experiments["methods"][method])[0] for method in rule.get("methods", [])}
-
-
 def is_same_number(wanted: Mapping[str, Any], number: Any) -> bool:
     """Whether a printed number has these columns and printed settings."""
-    printed = parse_settings(number.setting)
-    return all(is_same(getattr(number, key, printed.get(key, "")), value) for key, value in wanted.items())
+    printed, columns = (
+        parse_settings(number.setting),
+        {"dataset": "paper_dataset"} if hasattr(number, "paper_dataset") else {},
+    )
+    values = {key: getattr(number, columns.get(key, key), printed.get(key, "")) for key in wanted}
+    return all(is_same(values[key], value) for key, value in wanted.items())
 
 
 def list_open(experiments: Mapping[str, Any], method: str, row: pd.Series) -> list[str]:

@@ -3,9 +3,9 @@
 Tolerances are points of percentages; of all other units (counts, ratios, hours, values), percent of the printed number.
 The whole interval of the difference decides (despur/evidence/statistics/equivalence.py); so few or noisy seeds are
 *not known*, and never agree. What does not vary, here nor in print (a worst group that is never right), has no
-interval: like a count, it is as printed where it is equal to the last digit. Where no deviation is printed, the
-question is whether our mean equals the printed number, taken as fixed. ``if_normal`` is the verdict of the 90 %
-interval, ``threefold`` is the verdict if the paper's seeds vary three times as much as ours."""
+interval: like a count, it is as printed where it is equal to the last digit, else not as printed. Where no deviation is
+printed, the question is whether our mean equals the printed number, taken as fixed. ``if_normal`` is the verdict of the
+90 % interval, ``threefold`` is the verdict if the paper's seeds vary three times as much as ours."""
 
 import math
 from functools import partial
@@ -51,9 +51,8 @@ def judge_values(
         return row | {"verdict": NumberVerdict.NOT_KNOWN, "would_decide": "how much the test data vary"}
     scale = find_scale(printed.mean, unit)
     difference = measure_difference(values * scale, printed.scale(scale), test_variance * scale**2)
-    same = judge_count(float(np.mean(values)), printed.mean, printed.rounding)
-    if not difference.has_interval and printed.std == 0 and same["verdict"] == NumberVerdict.AS_PRINTED:
-        return same
+    if not difference.has_interval and printed.std == 0:
+        return judge_count(float(np.mean(values)), printed.mean, printed.rounding)
     half = float(difference.half_width(INTERVAL)) / scale
     row |= {"low": row["difference"] - half, "high": row["difference"] + half}
     row |= {"verdict": decide(difference), "would_decide": what_would_decide(difference)} | find_p_values(difference)

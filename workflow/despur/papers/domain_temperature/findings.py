@@ -3,6 +3,7 @@ what these do to other numbers."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,7 @@ import pandas as pd
 from despur.evidence.ledger.standing import JudgedRecord
 from despur.evidence.numbers.choices import list_tried, read_choices
 from despur.evidence.numbers.settings import is_same_number
-from despur.orchestration.experiments import load_experiments
+from despur.orchestration.experiments import REFERENCE, load_experiments
 from despur.orchestration.paper_folders import find_paper
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
@@ -21,6 +22,7 @@ CHOICE = "cmnist_3v5+outside=redraw/methods+encoder.pooling=mean"
 TABLES = {"domain_weighted_negatives": (5, 4), "domain_weighted_pairs": (8, 7)}
 ACCURACIES = {"id": "test_id", "ood": "test_ood"}  # splits
 POINT = ["method", "tau_alpha", "tau_beta"]
+TRIALS = REFERENCE / "fingerprint/trials.csv"
 STANDARD = "simclr+encoder.pooling=mean"  # Standard CL with it
 CHANCE = 0.55  # a Test-ID below is called chance
 
@@ -50,8 +52,10 @@ def list_points(full: dict[str, JudgedRecord], keys: Iterable[str]) -> pd.DataFr
     found_on = [wanted for rule in fitted for wanted in rule["numbers"] if POINT[1] in wanted]
     rows = []
     for key in keys:
-        base, settings = parse(method := key.split("/")[1])
-        if base in TABLES and settings.keys() <= {*POINT, "encoder.pooling"}:
+        data, method, _ = key.split("/")
+        base, settings = parse(method)
+        is_same_data = parse(data)[1].keys() <= {"draw", "outside"}
+        if is_same_data and base in TABLES and settings.keys() <= {*POINT, "encoder.pooling"}:
             (spec,) = resolve("methods", method, "cmnist_3v5").points
             point = {"method": base, **{name: spec.value(name) for name in POINT[1:]}}
             cells = [find_cell(table, point) for table in TABLES[base]]
@@ -85,14 +89,34 @@ def list_runs(full: Iterable[str]) -> list[str]:
     return list_tried(choice, full)
 
 
-def describe_findings(records: Iterable[JudgedRecord]) -> Iterator[str]:
+def is_plain(key: str) -> bool:
+    """Whether a run makes no part of the choice."""
+    data, method, _ = key.split("/")
+    return "outside" not in parse(data)[1] and "encoder.pooling" not in parse(method)[1]
+
+
+def describe_findings(records: Iterable[JudgedRecord], trials: Path = TRIALS) -> Iterator[str]:
     """Sentences for the page *What we found*."""
     full = select_full(records)
     tried = list_runs(full)
-    points, without = list_points(full, tried), list_points(full, {*full} - {*tried})
+    points, without = list_points(full, tried), list_points(full, filter(is_plain, full))
     if len(points):
-        yield f"**The fall of Tables 3 to 8**, with `{CHOICE}`: {describe_points(points)} {describe_control(without)}"
+        yield (
+            f"**Where Tables 3 to 8 fall to chance** (Test-ID below {CHANCE:.0%}, of two classes), with `{CHOICE}`"
+            f"{describe_search(trials)}: {describe_points(points)} {describe_control(without)}"
+        )
         yield f"**The same choice elsewhere**: {describe_others([full[key] for key in tried], points)}"
+
+
+def keep_last(trials: pd.DataFrame) -> pd.DataFrame:
+    """Of the rows of each trial, the last."""
+    return trials.drop_duplicates(["method", "choice", "patch", "tau_alpha", "tau_beta", "seed"], keep="last")
+
+
+def describe_search(trials: Path) -> str:
+    """How many trials led to the choice, and what they took."""
+    last = keep_last(pd.read_csv(trials, keep_default_na=False))
+    return f", found in {len(last)} trials of {last['core_seconds'].sum() / 3600:.1f} core-hours"
 
 
 def describe_points(points: pd.DataFrame) -> str:
@@ -101,14 +125,14 @@ def describe_points(points: pd.DataFrame) -> str:
     same = (points["id"] < CHANCE) == (points["printed_id"] < CHANCE)
     new, low = ~points["was_found_on"], points["printed_id"] < CHANCE
     others = (
-        f"of {(new & ~low).sum()} others that print has above, {same[new & ~low].sum()} do, of {(new & low).sum()} "
-        f"that it has below, {same[new & low].sum()}"
+        f"of the others, {same[new & low].sum()} of {(new & low).sum()} that print has at chance, and "
+        f"{same[new & ~low].sum()} of {(new & ~low).sum()} that it has above"
         if new.any()
         else "others were not run yet"
     )
     return (
-        f"{same[~new].sum()} of {(~new).sum()} points that it was found on lie on the side of {CHANCE:.0%} Test-ID "
-        f"where print does; {others}."
+        f"{same[~new].sum()} of {(~new).sum()} points that it was fitted to lie where print does; {others}. "
+        f"{points['seeds'].eq(1).sum()} of these {len(points)} points have one seed."
     )
 
 
@@ -116,7 +140,7 @@ def describe_control(without: pd.DataFrame) -> str:
     """How many points that print has at chance were run without the choice, and how many fall."""
     low = without[without["printed_id"] < CHANCE]
     fall = f", of which {(low['id'] < CHANCE).sum()} fall" if len(low) else ""
-    return f"Without it, {len(low)} points that print has below were run at this length{fall}."
+    return f"Without it, {len(low)} points that print has at chance were run at this length{fall}."
 
 
 def describe_others(tried: Iterable[JudgedRecord], points: pd.DataFrame) -> str:

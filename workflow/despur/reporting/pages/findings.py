@@ -3,11 +3,9 @@ that were found on printed numbers, with their runs and hours. Every word about 
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pandas as pd
 
@@ -18,11 +16,9 @@ from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import JudgedRecord, judge_records
 from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.counts import COMPARED
-from despur.evidence.numbers.printed import parse_settings
-from despur.evidence.numbers.settings import is_at, is_same_number, list_fitted_methods
 from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ClaimVerdict, NumberVerdict, Settings, Tier
-from despur.orchestration.experiments import load_experiments
 from despur.orchestration.paper_folders import find_paper
+from despur.reporting.pages.fitted_settings import describe_fitted
 from despur.reporting.pages.ledger_report import describe_hours, select_records
 from despur.reporting.pages.markdown import escape_star, format_table
 from despur.reporting.pages.number_lists import (
@@ -34,10 +30,10 @@ from despur.reporting.pages.number_lists import (
     select_verdicts,
 )
 from despur.reporting.pages.summary import PaperSummary, summarize_papers
-from despur.specs.names import parse
 from despur.storage.store import atomic
 
 PAGE = Path("docs/what_we_found.md")
+NEAR = (NumberVerdict.WITHIN_2, NumberVerdict.WITHIN_5)
 INTRODUCTION = """# What we found
 
 After this page you know which printed numbers of the papers reproduce here, which do not, and what is not known and
@@ -61,7 +57,7 @@ def write_findings() -> Path:
 
 def format_findings(evidence: Evidence, records: list[JudgedRecord]) -> str:
     """The page."""
-    parts = [INTRODUCTION, format_kinds(evidence.measurements)]
+    parts = [INTRODUCTION, describe_all(evidence, records), format_kinds(evidence.measurements)]
     for paper, summary in zip(evidence.papers, summarize_papers(evidence), strict=True):
         measurements = [measurement for measurement in evidence.measurements if measurement.paper == summary.paper]
         claims = evidence.claims[evidence.claims["paper"].eq(summary.paper)]
@@ -69,14 +65,35 @@ def format_findings(evidence: Evidence, records: list[JudgedRecord]) -> str:
     return "\n\n".join([*parts, "[All pages](index.md)"]) + "\n"
 
 
+def describe_all(evidence: Evidence, records: list[JudgedRecord]) -> str:
+    """What was found of all papers, in three sentences."""
+    numbers = Counter(measurement.verdict for measurement in evidence.measurements)
+    near = numbers[NumberVerdict.WITHIN_2] + numbers[NumberVerdict.WITHIN_5]
+    remaining = sum(paper.standing[verdict] for paper in evidence.papers for verdict in NEAR)
+    own = evidence.claims[evidence.claims["tier"].eq(Tier.PAPER)]["verdict"]
+    claims = ", ".join(f"{verdict} {own.eq(verdict).sum()}" for verdict in DECIDED)
+    seconds = sum(judged.record.content["run"]["seconds"] for judged in records if not judged.reason)
+    compared = [measurement for measurement in evidence.measurements if measurement.verdict in COMPARED]
+    return (
+        f"**Of {len(evidence.measurements)} distinct printed numbers {len(compared)} are compared with ours** "
+        f"({count_datasets(compared)}): {near} lie within 2 or 5 points of print, of which {remaining} remain if 5 % "
+        f"of all such verdicts may be false; {numbers[NumberVerdict.BEYOND_5]} lie beyond 5 points; of "
+        f"{numbers[NumberVerdict.NOT_KNOWN]} neither is shown; {numbers[NumberVerdict.AS_PRINTED]} do not vary and are "
+        f"as printed, {numbers[NumberVerdict.NOT_AS_PRINTED]} are not. Of {len(own)} claims, each of a data set, on "
+        f"the papers' own data: {claims}, others not run. Training took {seconds / 3600:.0f} hours (stage 2 of the "
+        "recorded runs)."
+    )
+
+
 def format_kinds(measurements: Iterable[Measurement]) -> str:
     """A table: of each kind of settings, how many numbers were compared, with which verdicts."""
     verdicts = [*MEASURED, *COUNTED]
     counts = Counter((measurement.settings, measurement.verdict) for measurement in measurements)
     rows = []
-    for kind in Settings:
+    for kind in (*Settings, ""):
         kind_counts = [counts[kind, verdict] for verdict in verdicts]
-        rows.append([kind.value, *map(str, [sum(kind_counts), *kind_counts])] if any(kind_counts) else [])
+        title = kind or "none (counts of data)"
+        rows.append([title, *map(str, [sum(kind_counts), *kind_counts])] if any(kind_counts) else [])
     return format_table(["settings", "compared", *verdicts], filter(None, rows))
 
 
@@ -91,12 +108,12 @@ def describe_paper(
     yield f"- {escape_star(summary.claim)}"
     yield from describe_claims(claims)
     for title, verdicts in (
-        ("Within 2 or 5 points of print", (NumberVerdict.WITHIN_2, NumberVerdict.WITHIN_5)),
+        ("Within 2 or 5 points of print", NEAR),
         ("Beyond 5 points", (NumberVerdict.BEYOND_5,)),
         ("What does not vary, as printed or not", COUNTED),
     ):
         if decided := select_verdicts(measurements, verdicts):
-            yield f"- **{title}**: {describe_standing(decided, paper.standing)}{list_numbers(decided)}."
+            yield f"- **{title}**: {describe_standing(decided, paper.standing, verdicts)}{list_numbers(decided)}."
     if unknown := select_verdicts(measurements, (NumberVerdict.NOT_KNOWN,)):
         yield f"- **Not known**: {len(unknown)} numbers. {describe_unknown(unknown)}{describe_if_normal(unknown)}"
     if open_numbers := select_verdicts(measurements, (NumberVerdict.NOT_RUN, NumberVerdict.SUBSTITUTE)):
@@ -111,58 +128,24 @@ def describe_paper(
 
 
 def describe_claims(claims: pd.DataFrame) -> Iterator[str]:
-    """The claims that were judged on the paper's own data, with the contrast nearest its margin."""
+    """The claims that were judged on the paper's own data, with their weakest contrast."""
     judged = claims[claims["tier"].eq(Tier.PAPER) & claims["verdict"].isin([*DECIDED, ClaimVerdict.NOT_TUNED])]
     if not len(judged):
         return
-    yield "- **Claims on the paper's data**, with the contrast nearest its margin and its 95 % interval:"
+    yield (
+        "- **Claims on the paper's data**, each with the weakest of its contrasts and a 95 % interval (accuracies as "
+        "shares; below 0: against the claim):"
+    )
     for row in judged.itertuples():
-        would = " would decide it" if re.match("about|at least", row.advice) else ""
-        settled = f"; {row.advice}{would}" if row.advice else f"; {row.reason}" if row.reason else ""
+        advice = f"{row.advice} would decide it" if row.advice.startswith("about") else row.advice
+        settled = "".join(f"; {text}" for text in (row.reason, advice) if text)
         said = escape_star(f"“{row.statement}”")
         numbers = row.estimate, row.low, row.high
-        measured = f"{format_estimate(*numbers)} ({row.seeds} seeds): " if not any(map(pd.isna, numbers)) else ""
+        pair = re.sub(r" \(.*", "", row.weakest)  # without the data and metric that both have
+        weakest = f"`{pair}`{f', weakest of {row.k:g}' if row.k > 1 else ''}: "
+        estimated = f"{weakest}{format_estimate(*numbers)} ({row.seeds} seeds): "
+        measured = estimated if not any(map(pd.isna, numbers)) else ""
         yield f"  - {said}: {measured}{row.verdict}{settled}"
     screened = sorted({part for text in judged["settings"] for part in text.split("; ") if part})
     if screened:
-        yield f"  - Settings behind these claims: {'; '.join(screened)}."
-
-
-def describe_fitted(paper: str, measurements: list[Measurement], records: list[JudgedRecord]) -> Iterator[str]:
-    """The settings that were found on printed numbers, what they give there, how other numbers of the same runs
-    compare, and what these runs took. ``records``: those of the paper that count."""
-    experiments = load_experiments(paper)
-    rules: dict[str, list[Mapping[str, Any]]] = {}
-    for rule in experiments.get("fitted", []):
-        methods = f" of {', '.join(f'`{method}`' for method in rule['methods'])}" if "methods" in rule else ""
-        rules.setdefault(f"`{rule['setting']}`{methods} ({rule['found_on']}", []).append(rule)
-    for said, same in rules.items():
-        of_fitted = [
-            measurement
-            for measurement in measurements
-            if any(f"{rule['setting']} (" in measurement.choices for rule in same)
-        ]
-        judged = Counter(measurement.verdict for measurement in of_fitted if measurement.verdict in COMPARED)
-        others = ", ".join(f"{judged[verdict]} {verdict}" for verdict in COMPARED if judged[verdict])
-        there = [f"{measurement.ours:.4g}" for measurement in of_fitted if was_found_on(measurement, same)]
-        ours = f"; ours {', '.join(there)}" if there else ""
-        runs = [judged for judged in records if any(is_run_of(rule, experiments, judged.key) for rule in same)]
-        hours = sum(judged.record.content["run"]["seconds"] for judged in runs) / 3600
-        took = f"{len(runs)} runs, {hours:.1f} hours"
-        yield f"- **Found on print**: {said}{ours}; {took}). Other numbers: {others or 'none compared'}."
-
-
-def is_run_of(rule: Mapping[str, Any], experiments: Mapping[str, Any], key: str) -> bool:
-    """Whether a recorded run is one that a rule of ``fitted`` is about."""
-    data, method, _ = key.split("/")
-    methods = list_fitted_methods(experiments, rule)
-    is_about = not methods or parse(method)[0] in methods
-    ((name, value),) = parse_settings(rule["setting"]).items()
-    return is_about and is_at(data, method, name, value)
-
-
-def was_found_on(measurement: Measurement, rules: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether one of these rules was found on a number."""
-    number = SimpleNamespace(**vars(measurement), dataset=measurement.paper_dataset)
-    found_on = [wanted for rule in rules for wanted in rule["numbers"]]
-    return measurement.verdict == NumberVerdict.FITTED and any(is_same_number(wanted, number) for wanted in found_on)
+        yield f"  - Settings behind these claims: {escape_star('; '.join(screened))}."

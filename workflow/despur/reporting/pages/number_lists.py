@@ -12,18 +12,19 @@ FEW = 10  # seeds: as many as the reference has
 GROUPS = 4  # of numbers that are listed: methods and metrics
 
 
-def describe_standing(decided: list[Measurement], standing: Mapping[str, int]) -> str:
-    """``10, of which 0 remain if 5 % of all such verdicts may be false (2 of 9 without a printed deviation, if the
-    paper's seeds vary three times as much as ours): ``; nothing of what does not vary."""
-    verdicts = {measurement.verdict for measurement in decided}
-    if not verdicts <= P_VALUES.keys():
+def describe_standing(
+    decided: list[Measurement], standing: Mapping[str, int], verdicts: Collection[NumberVerdict]
+) -> str:
+    """``10, of which 0 remain if 5 % of all such verdicts may be false; if the paper's seeds vary three times as much
+    as ours, 2 of 9 without a deviation: ``, of numbers with one of these verdicts; nothing of what does not vary."""
+    if not {*verdicts} <= P_VALUES.keys():
         return ""
     remaining = sum(standing[verdict] for verdict in verdicts)
     stands = f"{len(decided)}, of which {remaining} remain if 5 % of all such verdicts may be false"
     fixed = [measurement for measurement in decided if measurement.threefold]
     if not fixed:
         return f"{stands}: "
-    same = sum(measurement.threefold == measurement.verdict for measurement in fixed)
+    same = sum(measurement.threefold in verdicts for measurement in fixed)
     return (
         f"{stands}; if the paper's seeds vary three times as much as ours, {same} of {len(fixed)} without a deviation: "
     )
@@ -57,12 +58,15 @@ def describe_unknown(measurements: list[Measurement]) -> str:
     """What would decide them."""
     needed = [re.fullmatch(r"about (\d+) seeds of ours", measurement.would_decide) for measurement in measurements]
     few = sum(int(match[1]) <= FEW for match in needed if match)
-    short = sum(measurement.would_decide.startswith("at least") for measurement in measurements)
-    never = sum(measurement.would_decide.startswith("nothing") for measurement in measurements)
+    starts = Counter(
+        re.split(r"\W", measurement.would_decide)[0] for measurement in measurements
+    )  # more than 100 seeds
+    many, never, short = sum(map(bool, needed)) - few + starts["more"], starts["nothing"], starts["at"]
+    other = len(measurements) - few - many - never - short
     return (
-        f"How many seeds of ours would decide them: at most {FEW} for {few}; more, or the value lies near a limit, for "
-        f"{len(measurements) - few - never - short}; no number of seeds for {never}"
-        f"{f'; too few are run for {short}' if short else ''}."
+        f"How many seeds of ours would decide them, if mean and spread stay: at most {FEW} for {few}; more, or the "
+        f"value lies near a limit, for {many}; no number of seeds for {never} (print or test data vary too much, or no "
+        f"seed varies){f'; too few are run for {short}' if short else ''}{f'; not known for {other}' if other else ''}."
     )
 
 
@@ -73,8 +77,8 @@ def describe_if_normal(measurements: list[Measurement]) -> str:
         return ""
     above = sum(measurement.difference > 0 for measurement in beyond)
     return (
-        f" If seeds are normal, {len(beyond)} of them are beyond 5 points, {above} above print and "
-        f"{len(beyond) - above} below: {list_numbers(beyond)}."
+        f" If seeds are normal (90 % intervals, each for itself), {len(beyond)} of them are beyond 5 points, {above} "
+        f"above print and {len(beyond) - above} below: {list_numbers(beyond)}."
     )
 
 

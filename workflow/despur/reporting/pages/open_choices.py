@@ -16,9 +16,11 @@ CHOICES = REFERENCE / "ledger/choices.csv"
 PAGE = Path("docs/open_choices.md")
 INTRODUCTION = """# Choices that papers leave open
 
-After this page you know which settings the papers leave open, which of them were tried here, with how many runs and
-hours, and what that decided. `despur ledger report` writes it; [The ledger](ledger.md) says how a choice is judged, and
-[What we found](what_we_found.md) names those that were found on printed numbers."""
+After this page you know which settings that papers leave open are named as choices (`experiments.yaml` of a paper),
+which of them were tried, with how many runs and hours, and what that decided. Of papers whose data were not run, none
+is named yet. `despur ledger report` writes this page. [The ledger](ledger.md) says how a choice is judged.
+[What we found](what_we_found.md) shows what runs gave, and names the settings that were fitted to printed numbers and
+are in use."""
 
 
 def write_choices() -> Path:
@@ -39,9 +41,10 @@ def format_choices(choices: pd.DataFrame) -> str:
         for row in choices[tried].to_dict("records")
     ]
     said = (
-        f"{tried.sum()} of {len(choices)} were tried, each by runs that make no larger choice. Runs with another "
-        "number of epochs than the paper's are trials: they support nothing. Numbers that a choice was found on are "
-        "never compared under it."
+        f"{tried.sum()} of {len(choices)} were tried, {choices['full_length'].astype(int).gt(0).sum()} of them by runs "
+        "of full length; runs with another number of epochs than the paper's are trials, which support nothing. A run "
+        "counts for the largest choice that it makes; its other settings may differ from the defaults, too. Numbers "
+        "that a choice was found on are never compared under it."
     )
     open_rows = [
         [f"`{row['paper']}`", f"`{row['choice']}`", row["source"], str(row["hours_a_run"] or "not known")]

@@ -39,6 +39,7 @@ SCORECARD_COLUMNS = [
     "low",
     "high",
     "margin",
+    "weakest",
     "p_holds",
     "p_fails",
     "printed",

@@ -7,8 +7,9 @@ documents. Every count is one of :func:`despur.evidence.all_evidence.load_eviden
 import argparse
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -68,7 +69,7 @@ def summarize_papers(evidence: Evidence) -> list[PaperSummary]:
         PaperSummary(
             paper.paper,
             experiments.load_experiments(paper.paper)["title"],
-            describe_primary(paper.primary),
+            describe_primary(paper.primary, list_measured_datasets(paper.paper, evidence)),
             {
                 "primary claim": "; ".join(dict.fromkeys(map(shorten, select_own(paper.primary)["verdict"]))),
                 **{title: count_cell(paper, verdicts) for title, verdicts in COUNTS.items()},
@@ -85,14 +86,34 @@ def select_own(claims: pd.DataFrame) -> pd.DataFrame:
     return claims[claims["tier"].eq(Tier.PAPER)]
 
 
-def describe_primary(primary: pd.DataFrame) -> str:
-    """``Primary claim: "CNC's accuracy is above JTT's": holds (waterbirds), not run (celeba).``"""
+def list_measured_datasets(paper: str, evidence: Evidence) -> set[str]:
+    """The data sets of a paper of which anything was measured."""
+    not_measured = COUNTS["not measured"]
+    return {
+        measurement.paper_dataset
+        for measurement in evidence.measurements
+        if measurement.paper == paper and measurement.verdict not in not_measured
+    }
+
+
+def describe_primary(primary: pd.DataFrame, measured_datasets: Collection[str] = ()) -> str:
+    """``Primary claim: "CNC's accuracy is above JTT's": holds (waterbirds), not run (celeba).`` Of a claim about
+    several data sets that was not run, those that are not ``measured_datasets``."""
     said = []
-    for statement, rows in select_own(primary).groupby("statement", sort=False):
+    own = select_own(primary)
+    missing = own["paper_dataset"].map(partial(list_missing, measured_datasets))
+    own = own.assign(paper_dataset=own["paper_dataset"].mask(own["verdict"].eq(ClaimVerdict.NOT_RUN), missing))
+    for statement, rows in own.groupby("statement", sort=False):
         verdicts = rows.groupby("verdict", sort=False)["paper_dataset"].agg(", ".join)
         verdict_texts = ", ".join(f"{shorten(verdict)} ({datasets})" for verdict, datasets in verdicts.items())
         said.append(f"“{statement}”: {verdict_texts}")
     return f"Primary claim{'s' * (len(said) > 1)}: {'; '.join(said) or 'none named'}."
+
+
+def list_missing(measured_datasets: Collection[str], datasets: str) -> str:
+    """``waterbirds, celeba``: of the data sets of a claim, those that were not measured; all, if none is missing."""
+    names = datasets.split(", ")
+    return ", ".join([name for name in names if name not in measured_datasets] or names)
 
 
 def shorten(verdict: str) -> str:
