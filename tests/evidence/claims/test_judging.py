@@ -17,6 +17,7 @@ from despur.evidence.claims.decisions import judge_claim, judge_on_printed, sele
 from despur.evidence.claims.judging import format_claims, judge_claims
 from despur.evidence.claims.measured_values import AmbiguousValue, MeasuredValues
 from despur.evidence.claims.printed_numbers import Printed, load_printed_numbers
+from despur.evidence.claims.refusals import list_fitted_settings
 from despur.evidence.statistics.levels import Missing
 from despur.evidence.statistics.rank_correlations import fisher, least_half_width
 from despur.evidence.verdicts import Printed as PrintedVerdict
@@ -545,3 +546,15 @@ def test_every_claim_is_executed_on_the_printed_numbers_first(paper):
             }
             expected = next((outcome for outcome, note in declared.items() if note), PrintedVerdict.HOLDS)
             assert found["printed"] == expected, f"{claim.name} on {', '.join(datasets)}: {found['printed_note']}"
+
+
+def test_a_claim_names_the_settings_of_its_runs_that_were_found_on_printed_numbers():
+    run = {"paper": "domain_temperature", "paper_dataset": "cmnist_3v5", "used_dataset": "cmnist_3v5"}
+    run |= {"data": "cmnist_3v5"}
+    names = {"dann": "cl_dann+weight=0.1", "mmd": "cl_mmd+weight=0.1", "standard_cl": "simclr"}
+    every = pd.DataFrame([run | {"paper_method": name, "method": method} for name, method in names.items()])
+    assert list_fitted_settings(every, every) == "dann (weight=0.1, found on Table 1: domain accuracy 54.3)"
+    assert list_fitted_settings(every.query("paper_method != 'dann'"), every) == ""
+    pooled = every.assign(method="simclr+encoder.pooling=mean", paper_method="standard_cl")
+    assert list_fitted_settings(pooled, pooled).startswith("all methods (encoder.pooling=mean, found on Tables 6 and 8")
+    assert list_fitted_settings(every, every.assign(paper=float("nan"))) == "", "derived rows say nothing"

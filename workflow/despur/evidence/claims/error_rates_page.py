@@ -58,15 +58,14 @@ Where seeds are normal, verdicts are wrong in about {100 * LEVEL:g} %. Unequal: 
 much; of numbers, the paper's vary three times as much as ours.
 
 Seeds that collapse lie {COLLAPSE:g} standard deviations below. They are known by their training accuracy, the others
-count alone, and the share of them is given with its exact interval. So verdicts are about seeds that do not collapse;
-`with collapsed seeds` is how often a verdict about the mean of all seeds would be wrong. Seeds that
-collapse in part, which learn their training data and are near guessing on test data, are not told apart: they count as
-what they are, a large deviation, and verdicts about few seeds that miss them are
-[wrong more often](#what-the-rule-does-not-cover).
+count alone, and the share of them is given with its exact interval. `with collapsed seeds` is how often a verdict about
+the mean of all seeds would be wrong. Seeds that collapse in part, which learn their training data and are near guessing
+on test data, are not told apart: they count as what they are, a large deviation, and verdicts about few seeds that miss
+them are [wrong more often](#what-the-rule-does-not-cover).
 
 p values of claims and numbers are those of bounds. Where several are judged together (Holm, Benjamini and Hochberg),
-each p is replaced by 5 % times the square root of p / {100 * LEVEL:g} %, at most 1: a p at the level
-counts as the 5 % that it may be wrong in, and errors fall like this where seeds are skewed.
+each p is replaced by 5 % times the square root of p / {100 * LEVEL:g} %, at most 1: errors fall like this where seeds
+are skewed.
 
 ## Claims
 
@@ -80,10 +79,8 @@ all lie so many standard deviations above their margins.
 ## Numbers
 
 Deviations are in points. False: the true difference is 5 points, where neither *within 5* nor *beyond 5* is shown.
-`fixed`: no deviation is printed, and the printed number is taken as fixed, so a verdict is about the digits on paper,
-not about what the paper's method gives on average ([What we found](what_we_found.md) says how many verdicts remain if
-the paper's seeds vary three times as much as ours); `printed`: as many seeds of the paper's,
-with their deviation. Power: how often a number is *within 5* at no difference, and *beyond 5* at a difference of 10.
+`fixed`: no deviation is printed; the digits on paper are taken as fixed. `printed`: as many seeds of the paper's, with
+their deviation. Power: how often a number is *within 5* at no difference, and *beyond 5* at a difference of 10.
 
 {format_rates(numbers)}
 ## Choices
