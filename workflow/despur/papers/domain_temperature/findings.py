@@ -114,7 +114,9 @@ def keep_last(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def describe_search(trials: Path) -> str:
-    """How many trials led to the choice, and what they took."""
+    """How many trials led to the choice, and what they took; nothing where their table is not kept."""
+    if not trials.exists():
+        return ""
     last = keep_last(pd.read_csv(trials, keep_default_na=False))
     return f", found in {len(last)} trials of {last['core_seconds'].sum() / 3600:.1f} core-hours"
 
