@@ -9,6 +9,7 @@ from despur.evidence.tally import COMPARISON
 from despur.evidence.verdicts import Tier
 from despur.orchestration.paper_folders import list_papers
 from despur.reporting.pages import summary
+from despur.reporting.pages.primary_claims import describe_primary
 from despur.reporting.pages.scorecard_rows import SCORECARD_COLUMNS
 from despur.storage.store import InputError
 
@@ -72,7 +73,7 @@ def test_orders_with_another_encoder_have_a_column_and_a_line_where_there_are_an
 
 
 def test_the_primary_claim_says_its_verdict_on_each_data_set():
-    found = summary.describe_primary(
+    found = describe_primary(
         pd.DataFrame(
             {
                 "statement": "best",
@@ -91,3 +92,9 @@ def test_a_text_without_marks_is_refused(tmp_path):
         [*summary.renew_documents([tmp_path / "a.md"])]
     with pytest.raises(InputError, match=r"b\.md is not there"):
         summary.check_marks([tmp_path / "b.md"])
+
+
+def test_a_primary_claim_about_several_data_sets_names_those_that_are_missing():
+    row = {"statement": "best", "paper_dataset": "cmnist, celeba", "tier": Tier.PAPER, "verdict": "not run here"}
+    assert describe_primary(pd.DataFrame([row]), {"cmnist"}) == "Primary claim: “best”: not run (celeba)."
+    assert describe_primary(pd.DataFrame([row]), {"cmnist", "celeba"}).endswith("not run (cmnist, celeba).")

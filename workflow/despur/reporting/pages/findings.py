@@ -29,6 +29,7 @@ from despur.reporting.pages.number_lists import (
     list_numbers,
     select_verdicts,
 )
+from despur.reporting.pages.primary_claims import NOT_MEASURED
 from despur.reporting.pages.summary import PaperSummary, summarize_papers
 from despur.storage.store import atomic
 
@@ -116,7 +117,7 @@ def describe_paper(
             yield f"- **{title}**: {describe_standing(decided, paper.standing, verdicts)}{list_numbers(decided)}."
     if unknown := select_verdicts(measurements, (NumberVerdict.NOT_KNOWN,)):
         yield f"- **Not known**: {len(unknown)} numbers. {describe_unknown(unknown)}{describe_if_normal(unknown)}"
-    if open_numbers := select_verdicts(measurements, (NumberVerdict.NOT_RUN, NumberVerdict.SUBSTITUTE)):
+    if open_numbers := select_verdicts(measurements, NOT_MEASURED):
         yield f"- **Not measured**: {len(open_numbers)} numbers ({count_datasets(open_numbers)})."
     own_records = select_records(summary.paper, records)
     yield from describe_fitted(summary.paper, measurements, own_records)

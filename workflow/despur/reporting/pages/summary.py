@@ -7,18 +7,22 @@ documents. Every count is one of :func:`despur.evidence.all_evidence.load_eviden
 import argparse
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-
-import pandas as pd
 
 from despur.evidence.all_evidence import Evidence, PaperEvidence, load_evidence
 from despur.evidence.numbers.counts import COMPARED, P_VALUES
-from despur.evidence.verdicts import COUNTED, ORDERS, ClaimVerdict, NumberVerdict, Settings, Tier
+from despur.evidence.verdicts import COUNTED, ORDERS, NumberVerdict, Settings, Tier
 from despur.orchestration import experiments
 from despur.reporting.pages.markdown import escape_star, format_table
+from despur.reporting.pages.primary_claims import (
+    NOT_MEASURED,
+    describe_primary,
+    list_measured_datasets,
+    select_own,
+    shorten,
+)
 from despur.storage.store import InputError, atomic
 
 EXPLAINED = Path("docs/reading_results.md")
@@ -31,7 +35,7 @@ COUNTS = {  # title of a column: the verdicts that it counts
     "not known": [NumberVerdict.NOT_KNOWN],
     "as printed": [*COUNTED],
     "not compared": [NumberVerdict.FITTED, NumberVerdict.OTHER_SETTINGS, NumberVerdict.NOT_COMPARED],
-    "not measured": [NumberVerdict.SUBSTITUTE, NumberVerdict.NOT_RUN],
+    "not measured": [*NOT_MEASURED],
 }
 ORDERS_SEEN = {  # title of a column: of which orders it counts what is seen
     Tier.OTHER_ENCODER: "with another encoder: seen, opposite, not seen",
@@ -79,46 +83,6 @@ def summarize_papers(evidence: Evidence) -> list[PaperSummary]:
         )
         for paper in evidence.papers
     ]
-
-
-def select_own(claims: pd.DataFrame) -> pd.DataFrame:
-    """The claims as judged on the papers' own data."""
-    return claims[claims["tier"].eq(Tier.PAPER)]
-
-
-def list_measured_datasets(paper: str, evidence: Evidence) -> set[str]:
-    """The data sets of a paper of which anything was measured."""
-    not_measured = COUNTS["not measured"]
-    return {
-        measurement.paper_dataset
-        for measurement in evidence.measurements
-        if measurement.paper == paper and measurement.verdict not in not_measured
-    }
-
-
-def describe_primary(primary: pd.DataFrame, measured_datasets: Collection[str] = ()) -> str:
-    """``Primary claim: "CNC's accuracy is above JTT's": holds (waterbirds), not run (celeba).`` Of a claim about
-    several data sets that was not run, those that are not ``measured_datasets``."""
-    said = []
-    own = select_own(primary)
-    missing = own["paper_dataset"].map(partial(list_missing, measured_datasets))
-    own = own.assign(paper_dataset=own["paper_dataset"].mask(own["verdict"].eq(ClaimVerdict.NOT_RUN), missing))
-    for statement, rows in own.groupby("statement", sort=False):
-        verdicts = rows.groupby("verdict", sort=False)["paper_dataset"].agg(", ".join)
-        verdict_texts = ", ".join(f"{shorten(verdict)} ({datasets})" for verdict, datasets in verdicts.items())
-        said.append(f"“{statement}”: {verdict_texts}")
-    return f"Primary claim{'s' * (len(said) > 1)}: {'; '.join(said) or 'none named'}."
-
-
-def list_missing(measured_datasets: Collection[str], datasets: str) -> str:
-    """``waterbirds, celeba``: of the data sets of a claim, those that were not measured; all, if none is missing."""
-    names = datasets.split(", ")
-    return ", ".join([name for name in names if name not in measured_datasets] or names)
-
-
-def shorten(verdict: str) -> str:
-    """``not run``: of all that is known, there is no *here*."""
-    return "not run" if verdict == ClaimVerdict.NOT_RUN else str(verdict)
 
 
 def count_cell(paper: PaperEvidence, verdicts: list[NumberVerdict]) -> str:
