@@ -114,17 +114,21 @@ def keep_last(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def describe_search(trials: Path) -> str:
-    """How many trials led to the choice, and what they took; nothing where their table is not kept."""
+    """How many trials, shorter than the paper's training, led to the choice, and what they took; nothing where their
+    table is not kept."""
     if not trials.exists():
         return ""
-    last = keep_last(pd.read_csv(trials, keep_default_na=False))
-    return f", found in {len(last)} trials of {last['core_seconds'].sum() / 3600:.1f} core-hours"
+    (spec,) = resolve("methods", next(iter(TABLES)), "cmnist_3v5").points
+    last = keep_last(pd.read_csv(trials, keep_default_na=False)).query(f"epochs < {spec.value('epochs')}")
+    hours = last["core_seconds"].sum() / 3600
+    return f", a candidate from {len(last)} short trials of one seed ({hours:.1f} core-hours)"
 
 
 def describe_points(points: pd.DataFrame) -> str:
     """How many points lie on the side of CHANCE where print does, of those that the choice was found on and of
     others."""
     same = (points["id"] < CHANCE) == (points["printed_id"] < CHANCE)
+    distance = 100 * (points["id"] - points["printed_id"]).abs().mean()
     new, low = ~points["was_found_on"], points["printed_id"] < CHANCE
     others = (
         f"of the others, {same[new & low].sum()} of {(new & low).sum()} that print has at chance, and "
@@ -133,7 +137,8 @@ def describe_points(points: pd.DataFrame) -> str:
         else "others were not run yet"
     )
     return (
-        f"{same[~new].sum()} of {(~new).sum()} points that it was fitted to lie where print does; {others}. "
+        f"{same[~new].sum()} of the {(~new).sum()} points that were run of those that it was fitted to lie where print "
+        f"does; {others}. The mean distance from printed Test-ID is {distance:.1f} points. "
         f"{points['seeds'].eq(1).sum()} of these {len(points)} points have one seed."
     )
 

@@ -18,9 +18,10 @@ INTRODUCTION = """# Choices that papers leave open
 
 After this page you know which settings that papers leave open are named as choices (`experiments.yaml` of a paper),
 which of them were tried, with how many runs and hours, and what that decided. Of papers whose data were not run, none
-is named yet. `despur ledger report` writes this page. [The ledger](ledger.md) says how a choice is judged.
-[What we found](what_we_found.md) shows what runs gave, and names the settings that were fitted to printed numbers and
-are in use."""
+is named yet. Only finished runs of a choice count, no trial that changed code or was stopped: of domain_temperature,
+the site's page *Fingerprint* lists these. `despur ledger report` writes this page. [The ledger](ledger.md) says how a
+choice is judged. [What we found](what_we_found.md) shows what runs gave, and names the settings that were fitted to
+printed numbers and are in use."""
 
 
 def write_choices() -> Path:
