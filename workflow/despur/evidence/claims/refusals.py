@@ -56,7 +56,7 @@ def list_fitted_settings(used: pd.DataFrame, every: pd.DataFrame) -> str:
     columns = ["paper", "paper_method", "data", "method"]
     if not {*columns} <= {*every}:
         return ""
-    runs = every.merge(used[RUN].drop_duplicates(), on=RUN)[columns].dropna().drop_duplicates()
+    runs = every.merge(used[RUN].drop_duplicates(), on=RUN)[columns].replace("", None).dropna().drop_duplicates()
     said = {
         f"{', '.join(rule.get('methods', ['all methods']))} ({rule['setting']}, found on {rule['found_on']})"
         for run in runs.itertuples(index=False)
