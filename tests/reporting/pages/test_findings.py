@@ -153,7 +153,7 @@ def test_points_are_counted_apart_from_those_that_the_choice_was_found_on(points
 
 def record(key, values=None, seconds=0):
     """A record that counts. ``values``: (split, metric, group) -> value; ``seconds`` of its stage 2."""
-    content = {"run": {"seconds": seconds}}
+    content = {"run": {"seconds": seconds}, "seed": int(key.rpartition("/s")[2])}
     return SimpleNamespace(
         key=key, reason="", record=SimpleNamespace(metrics=lambda: {"best": values or {}}, content=content)
     )

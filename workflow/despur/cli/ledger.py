@@ -42,17 +42,16 @@ def check_or_report(action: str) -> Iterator[str]:
 
     if action == "report":
         from despur.reporting import reference
-        from despur.reporting.pages import open_choices, summary
+        from despur.reporting.pages import summary
         from despur.reporting.pages.findings import write_findings
         from despur.reporting.pages.ledger_report import write_reports
+        from despur.reporting.pages.open_choices import write_open_choices
 
         summary.check_marks()
         yield from check_ledger()
         yield f"written  {reference.keep_ledger_verdicts(Path('config/published.yaml'))}"
         for paper, file in write_reports():
             yield Row(f"written  {file}", "written", paper=paper, file=str(file))
-        yield from (
-            f"written  {file}" for file in [*summary.renew_documents(), write_findings(), open_choices.write_choices()]
-        )
+        yield from (f"written  {file}" for file in [*summary.renew_documents(), write_findings(), write_open_choices()])
         return
     yield from check_ledger()

@@ -11,7 +11,7 @@ import pandas as pd
 from despur.evidence import tally
 from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.numbers.printed import at_settings, explain_not_compared, parse_settings
-from despur.evidence.numbers.settings import list_unselected, was_found_on
+from despur.evidence.numbers.settings import list_fitted_rules, list_unselected, was_found_on
 from despur.evidence.runs.changed_settings import describe_changes, name_data
 from despur.evidence.runs.grids import (
     MeasuredMethods,
@@ -142,7 +142,9 @@ def find_numbers(
         same = [is_compared(artifact_run, number.setting, *pair) for pair in pairs]
         grid = artifact_run.paper, artifact_run.artifact
         tuned = [not list_unselected(*grid, untuned, number.setting) for untuned in mine["untuned"]]
-        unseen = [not was_found_on(artifact_run.paper, number, data, method) for data, method in pairs]
+        unseen = [
+            not was_found_on(list_fitted_rules(artifact_run.paper, number.method, *pair), number) for pair in pairs
+        ]
         mine = mine[pd.DataFrame([same, tuned, unseen], columns=mine.index, dtype=bool).all()]
         if mine[state].any():
             yield int(number.Index)

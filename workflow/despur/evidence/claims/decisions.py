@@ -77,11 +77,8 @@ def judge_claim(
             reason = f"{'not all settings' if claim.grid else 'not selected as in the paper'}: {missing_settings}"
             return summarize(statement) | {"verdict": verdict, "reason": reason}
         refused = explain_settings(used, measured.metrics)
-        fitted, screened = (
-            list_fitted_settings(used, measured.metrics),
-            list_settings("screened", used, measured.metrics),
-        )
-        settings = "; ".join(filter(None, [fitted, screened]))
+        found = [list_fitted_settings(used, measured.metrics), list_settings("screened", used, measured.metrics)]
+        settings = "; ".join(filter(None, found))
     return summarize(statement) | describe_decision(statement, refused, tier, count_originals) | {"settings": settings}
 
 

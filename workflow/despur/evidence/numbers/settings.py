@@ -4,7 +4,7 @@ What the paper folder says (experiments.yaml): ``choices`` and ``open``, setting
 ``printed_points``, where the paper prints which point of its grid a number is of; ``fitted``, settings that were found
 on printed numbers. The rest follows from the runs: whether they have the whole of the paper's grid."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -41,7 +41,7 @@ def find_origin(number: Any, rows: pd.DataFrame) -> Origin:
         return Origin(Settings.CHOSEN, sorted(untuned), f"the paper prints {other} for it")
     fitted = list_fitted_rules(paper, number.method, str(first["data"]), first["method"])
     names = [f"{rule['setting']} ({rule['found_on']})" for rule in fitted]
-    if any(is_same_number(wanted, number) for rule in fitted for wanted in rule["numbers"]):
+    if was_found_on(fitted, number):
         return Origin(Settings.FITTED, names, f"found on it: {', '.join(rule['setting'] for rule in fitted)}")
     named = [name for name in list_open(experiments, number.method, first) if name not in tuned]
     if selected := list_unselected(paper, first.get("artifact", ""), first.get("untuned"), number.setting):
@@ -68,11 +68,12 @@ def split_names(text: Any) -> set[str]:
     return {*filter(None, text.split(";"))} if isinstance(text, str) else set()
 
 
-def is_at(data: str, method: str, key: str, value: str) -> bool:
-    """Whether a run has a setting, perhaps of a component or of its data, at this value."""
+def is_run_of(rule: Mapping[str, Any], data: str, method: str) -> bool:
+    """Whether a run has the settings of a rule of ``fitted``, perhaps of a component or of its data."""
     (point,) = resolve("methods", method, parse(data)[0]).points
     settings = list_values(resolve("datasets", data).points[0]) | list_values(point)
-    return key in settings and is_same(settings[key], value)
+    wanted = parse_settings(rule["setting"]).items()
+    return all(key in settings and is_same(settings[key], value) for key, value in wanted)
 
 
 def list_fitted_rules(paper: str, printed_method: str, data: str, method: str) -> list[Mapping[str, Any]]:
@@ -80,14 +81,12 @@ def list_fitted_rules(paper: str, printed_method: str, data: str, method: str) -
     return [
         rule
         for rule in load_experiments(paper).get("fitted", [])
-        if printed_method in rule.get("methods", [printed_method])
-        and all(is_at(data, method, *item) for item in parse_settings(rule["setting"]).items())
+        if printed_method in rule.get("methods", [printed_method]) and is_run_of(rule, data, method)
     ]
 
 
-def was_found_on(paper: str, number: Any, data: str, method: str) -> bool:
-    """Whether a setting of a run was found on this printed number."""
-    rules = list_fitted_rules(paper, number.method, data, method)
+def was_found_on(rules: Iterable[Mapping[str, Any]], number: Any) -> bool:
+    """Whether one of these rules of ``fitted`` was found on a printed number."""
     return any(is_same_number(wanted, number) for rule in rules for wanted in rule["numbers"])
 
 
@@ -104,11 +103,8 @@ def list_fitted(experiments: Mapping[str, Any], changes: Mapping[str, Mapping[st
 
 def is_same_number(wanted: Mapping[str, Any], number: Any) -> bool:
     """Whether a printed number has these columns and printed settings."""
-    printed, columns = (
-        parse_settings(number.setting),
-        {"dataset": "paper_dataset"} if hasattr(number, "paper_dataset") else {},
-    )
-    values = {key: getattr(number, columns.get(key, key), printed.get(key, "")) for key in wanted}
+    printed, dataset = parse_settings(number.setting), getattr(number, "paper_dataset", getattr(number, "dataset", ""))
+    values = {key: getattr(number, key, printed.get(key, "")) for key in wanted} | {"dataset": dataset}
     return all(is_same(values[key], value) for key, value in wanted.items())
 
 

@@ -6,8 +6,10 @@ import pandas as pd
 
 from despur.evidence.ledger.standing import JudgedRecord
 from despur.orchestration.paper_folders import find_paper
+from despur.reporting.pages.ledger_report import group_seeds
 from despur.specs.names import parse
 
+DATA = "cmnist+colors=released"  # each seed with a draw of its own
 METRICS = ("worst_group_accuracy", "average_accuracy")
 # what is compared: a method, the settings in which its runs differ, and what they are
 VARIED = {
@@ -18,25 +20,16 @@ VARIED = {
 
 def describe_findings(records: Iterable[JudgedRecord]) -> Iterator[str]:
     """Sentences for the page *What we found*."""
-    records = list(records)
+    groups = group_seeds([judged for judged in records if not judged.reason])
     for name, (settings, title) in VARIED.items():
-        by_method = group_runs(records, name, settings)
+        by_method = {
+            method: by_seed
+            for (data, method), by_seed in groups.items()
+            if data == DATA and parse(method)[0] == name and parse(method)[1].keys() <= settings
+        }
         seeds = sorted(set.intersection(*map(set, by_method.values()))) if len(by_method) > 1 else []
         if seeds:
             yield f"**{title}**, on CMNIST\\*: {describe_runs(name, by_method, seeds)}"
-
-
-def group_runs(records: Iterable[JudgedRecord], name: str, settings: set[str]) -> dict[str, dict[int, JudgedRecord]]:
-    """By method and seed, the runs on CMNIST* at its default p_corr that differ from a method's defaults in these
-    settings alone."""
-    by_method: dict[str, dict[int, JudgedRecord]] = {}
-    for judged in records:
-        data, method, seed = judged.key.split("/") if not judged.reason else ("", "", "")
-        (dataset, of_data), (base, changed) = parse(data), parse(method)
-        is_same_data = dataset == "cmnist" and of_data.keys() == {"colors"} | ({*of_data} & {"draw"})
-        if is_same_data and base == name and changed.keys() <= settings:
-            by_method.setdefault(method, {})[int(seed.removeprefix("s"))] = judged
-    return by_method
 
 
 def describe_runs(name: str, by_method: dict[str, dict[int, JudgedRecord]], seeds: list[int]) -> str:

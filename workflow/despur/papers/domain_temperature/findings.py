@@ -10,7 +10,7 @@ import pandas as pd
 
 from despur.evidence.ledger.standing import JudgedRecord
 from despur.evidence.numbers.choices import list_tried, read_choices
-from despur.evidence.numbers.settings import is_same_number
+from despur.evidence.numbers.settings import is_same_number, was_found_on
 from despur.orchestration.experiments import REFERENCE, load_experiments
 from despur.orchestration.paper_folders import find_paper
 from despur.specs.names import parse
@@ -49,7 +49,6 @@ def list_points(full: dict[str, JudgedRecord], keys: Iterable[str]) -> pd.DataFr
     """A row for each printed point of the grids among these runs: accuracies, ours (means over seeds) and printed, and
     whether the choice was found on this point."""
     fitted = load_experiments(PAPER)["fitted"]
-    found_on = [wanted for rule in fitted for wanted in rule["numbers"] if POINT[1] in wanted]
     rows = []
     for key in keys:
         data, method, _ = key.split("/")
@@ -59,17 +58,16 @@ def list_points(full: dict[str, JudgedRecord], keys: Iterable[str]) -> pd.DataFr
             (spec,) = resolve("methods", method, "cmnist_3v5").points
             point = {"method": base, **{name: spec.value(name) for name in POINT[1:]}}
             cells = [find_cell(table, point) for table in TABLES[base]]
-            rows += [point | measure_accuracies(full[key]) | describe_cells(cells, found_on)] if all(cells) else []
+            rows += [point | measure_accuracies(full[key]) | describe_cells(cells, fitted)] if all(cells) else []
     columns = {name: (name, "mean") for name in (*ACCURACIES, "printed_id", "printed_ood")}
     runs = pd.DataFrame(rows, columns=[*POINT, *columns, "was_found_on"])
     return runs.groupby(POINT).agg(**columns, was_found_on=("was_found_on", "any"), seeds=("id", "size")).reset_index()
 
 
-def describe_cells(cells: list[Any], found_on: list[dict[str, Any]]) -> dict[str, Any]:
+def describe_cells(cells: list[Any], fitted: list[dict[str, Any]]) -> dict[str, Any]:
     """The printed Test-ID and Test-OOD of a point, and whether the choice was found on it."""
     test_id, test_ood = cells
-    was_found_on = any(is_same_number(wanted, test_id) for wanted in found_on)
-    return {"printed_id": test_id.mean, "printed_ood": test_ood.mean, "was_found_on": was_found_on}
+    return {"printed_id": test_id.mean, "printed_ood": test_ood.mean, "was_found_on": was_found_on(fitted, test_id)}
 
 
 def find_cell(table: int, point: dict[str, Any]) -> Any:

@@ -16,7 +16,7 @@ from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import JudgedRecord, judge_records
 from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.counts import COMPARED
-from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ClaimVerdict, NumberVerdict, Settings, Tier
+from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ClaimVerdict, NumberVerdict, Settings
 from despur.orchestration.paper_folders import find_paper
 from despur.reporting.pages.fitted_settings import describe_fitted
 from despur.reporting.pages.ledger_report import describe_hours, select_records
@@ -29,7 +29,7 @@ from despur.reporting.pages.number_lists import (
     list_numbers,
     select_verdicts,
 )
-from despur.reporting.pages.primary_claims import NOT_MEASURED
+from despur.reporting.pages.primary_claims import NOT_MEASURED, select_own
 from despur.reporting.pages.summary import PaperSummary, summarize_papers
 from despur.storage.store import atomic
 
@@ -69,9 +69,9 @@ def format_findings(evidence: Evidence, records: list[JudgedRecord]) -> str:
 def describe_all(evidence: Evidence, records: list[JudgedRecord]) -> str:
     """What was found of all papers, in three sentences."""
     numbers = Counter(measurement.verdict for measurement in evidence.measurements)
-    near = numbers[NumberVerdict.WITHIN_2] + numbers[NumberVerdict.WITHIN_5]
+    near = sum(numbers[verdict] for verdict in NEAR)
     remaining = sum(paper.standing[verdict] for paper in evidence.papers for verdict in NEAR)
-    own = evidence.claims[evidence.claims["tier"].eq(Tier.PAPER)]["verdict"]
+    own = select_own(evidence.claims)["verdict"]
     claims = ", ".join(f"{verdict} {own.eq(verdict).sum()}" for verdict in DECIDED)
     seconds = sum(judged.record.content["run"]["seconds"] for judged in records if not judged.reason)
     compared = [measurement for measurement in evidence.measurements if measurement.verdict in COMPARED]
@@ -130,7 +130,8 @@ def describe_paper(
 
 def describe_claims(claims: pd.DataFrame) -> Iterator[str]:
     """The claims that were judged on the paper's own data, with their weakest contrast."""
-    judged = claims[claims["tier"].eq(Tier.PAPER) & claims["verdict"].isin([*DECIDED, ClaimVerdict.NOT_TUNED])]
+    own = select_own(claims)
+    judged = own[own["verdict"].isin([*DECIDED, ClaimVerdict.NOT_TUNED])]
     if not len(judged):
         return
     yield (

@@ -8,8 +8,7 @@ from despur.evidence.ledger.standing import JudgedRecord
 from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.choices import is_trial
 from despur.evidence.numbers.counts import COMPARED
-from despur.evidence.numbers.printed import parse_settings
-from despur.evidence.numbers.settings import is_at, is_same_number
+from despur.evidence.numbers.settings import is_run_of, was_found_on
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import load_experiments
 from despur.reporting.pages.markdown import escape_star
@@ -29,11 +28,15 @@ def describe_fitted(paper: str, measurements: list[Measurement], records: list[J
             for measurement in measurements
             if any(f", {rule['setting']} ({found_on})" in f", {measurement.choices}" for rule in same)
         ]
-        judged = Counter(measurement.verdict for measurement in of_fitted if measurement.verdict in COMPARED)
-        others = ", ".join(f"{judged[verdict]} {verdict}" for verdict in COMPARED if judged[verdict])
-        there = [f"{measurement.ours:.4g}" for measurement in of_fitted if was_fitted(measurement, same)]
+        counts = Counter(measurement.verdict for measurement in of_fitted)
+        others = ", ".join(f"{counts[verdict]} {verdict}" for verdict in COMPARED if counts[verdict])
+        there = [
+            f"{measurement.ours:.4g}"
+            for measurement in of_fitted
+            if measurement.verdict == NumberVerdict.FITTED and was_found_on(same, measurement)
+        ]
         ours = f"; ours {', '.join(there)}" if there else ""
-        runs = [judged for judged in records if any(is_run_of(rule, paper, judged.key) for rule in same)]
+        runs = select_fitted_runs(paper, same, records)
         hours = sum(judged.record.content["run"]["seconds"] for judged in runs) / 3600
         full = sum(not is_trial(judged.key.split("/")[1]) for judged in runs)
         used = f"used by {len(runs)} runs ({full} of full length) of {hours:.1f} hours" if runs else "not run yet"
@@ -44,19 +47,21 @@ def describe_fitted(paper: str, measurements: list[Measurement], records: list[J
         )
 
 
-def is_run_of(rule: Mapping[str, Any], paper: str, key: str) -> bool:
-    """Whether a recorded run is one of those that a rule of ``fitted`` is about."""
-    data, method, _ = key.split("/")
+def select_fitted_runs(
+    paper: str, rules: Iterable[Mapping[str, Any]], records: Iterable[JudgedRecord]
+) -> list[JudgedRecord]:
+    """The records of runs that one of these rules is about."""
+    selected = []
+    for judged in records:
+        data, method, _ = judged.key.split("/")
+        if any(is_of_methods(rule, paper, method) and is_run_of(rule, data, method) for rule in rules):
+            selected.append(judged)
+    return selected
+
+
+def is_of_methods(rule: Mapping[str, Any], paper: str, method: str) -> bool:
+    """Whether a rule of ``fitted`` is about a method, which no printed name tells: one with the settings of a method of
+    the rule, if it names any."""
     name, settings = parse(method)
-    specifications = [parse(load_experiments(paper)["methods"][printed]) for printed in rule.get("methods", [])]
-    is_method = any(name == base and has.items() <= settings.items() for base, has in specifications)
-    ((setting, value),) = parse_settings(rule["setting"]).items()
-    return (is_method or not specifications) and is_at(data, method, setting, value)
-
-
-def was_fitted(measurement: Measurement, rules: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether one of these rules was found on a number."""
-    found_on = [wanted for rule in rules for wanted in rule["numbers"]]
-    return measurement.verdict == NumberVerdict.FITTED and any(
-        is_same_number(wanted, measurement) for wanted in found_on
-    )
+    printed = [parse(load_experiments(paper)["methods"][printed_name]) for printed_name in rule.get("methods", [])]
+    return not printed or any(name == base and own.items() <= settings.items() for base, own in printed)

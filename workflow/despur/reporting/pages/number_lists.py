@@ -56,12 +56,11 @@ def list_numbers(measurements: list[Measurement]) -> str:
 
 def describe_unknown(measurements: list[Measurement]) -> str:
     """What would decide them."""
-    needed = [re.fullmatch(r"about (\d+) seeds of ours", measurement.would_decide) for measurement in measurements]
-    few = sum(int(match[1]) <= FEW for match in needed if match)
-    starts = Counter(
-        re.split(r"\W", measurement.would_decide)[0] for measurement in measurements
-    )  # more than 100 seeds
-    many, never, short = sum(map(bool, needed)) - few + starts["more"], starts["nothing"], starts["at"]
+    texts = [measurement.would_decide for measurement in measurements]
+    about = [int(match[1]) for text in texts if (match := re.fullmatch(r"about (\d+) seeds of ours", text))]
+    few = sum(seeds <= FEW for seeds in about)
+    many = len(about) - few + sum(text.startswith("more than") for text in texts)
+    never, short = (sum(text.startswith(start) for text in texts) for start in ("nothing", "at least"))
     other = len(measurements) - few - many - never - short
     return (
         f"How many seeds of ours would decide them, if mean and spread stay: at most {FEW} for {few}; more, or the "

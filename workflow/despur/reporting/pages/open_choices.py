@@ -24,7 +24,7 @@ choice is judged. [What we found](what_we_found.md) shows what runs gave, and na
 printed numbers and are in use."""
 
 
-def write_choices() -> Path:
+def write_open_choices() -> Path:
     """Bring the page up to date."""
     with atomic(PAGE) as temporary:
         temporary.write_text(format_choices(pd.read_csv(CHOICES, keep_default_na=False)))
@@ -52,12 +52,10 @@ def format_choices(choices: pd.DataFrame) -> str:
         for row in choices[~tried].to_dict("records")
     ]
     columns = ["paper", "choice", "source", "found on", "runs (of full length)", "hours", "verdict (seeds)"]
-    parts = [
-        *(INTRODUCTION, "## Tried", said, format_table(columns, rows), "## Not tried"),
-        "With the hours of a run on a CPU at the paper's length, as far as runs like it are recorded.",
-        *(format_table(["paper", "choice", "source", "hours a run"], open_rows), "[All pages](index.md)"),
-    ]
-    return "\n\n".join(parts) + "\n"
+    hours = "With the hours of a run on a CPU at the paper's length, as far as runs like it are recorded."
+    not_tried = format_table(["paper", "choice", "source", "hours a run"], open_rows)
+    parts = [INTRODUCTION, "## Tried", said, format_table(columns, rows), "## Not tried", hours, not_tried]
+    return "\n\n".join([*parts, "[All pages](index.md)"]) + "\n"
 
 
 def list_choices() -> list[dict[str, Any]]:
