@@ -6,6 +6,7 @@ Seconds are those of :mod:`despur.orchestration.resources`: measured speeds wher
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +25,7 @@ def format_row(name: str, jobs: set[ResultPath], artifacts: int, device: str, wi
     """Jobs, hours of training jobs, hours of the others, disk, hours of the longest chain, memory of the largest
     job."""
     training = {result for result in jobs if resources.estimate_resources(result)["gpu"]}
-    hours = [
-        sum(resources.estimate_seconds(result, device)[0] for result in some) / 3600
-        for some in (training, jobs - training)
-    ]
+    hours = [resources.estimate_hours(some, device) for some in (training, jobs - training)]
     disk = sum(map(resources.estimate_megabytes, jobs)) / 1000
     longest, count = find_longest_chain(jobs, device)[0] / 3600, len(jobs) + artifacts
     gpus = 0 if device == "cpu" else math.inf
@@ -68,12 +66,12 @@ def explain_retries(minutes: float) -> Iterator[str]:
 def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
     """A row for each method and data set of a paper that has open runs; first what settles most numbers per hour."""
     from despur.evidence.runs.sources import find_sources
-    from despur.reporting.open_runs import list_open_runs  # pandas
+    from despur.reporting.open_runs import is_done, list_open_runs  # pandas
 
     sources = find_sources(config["ledger"])
     yield from (f"not used: {fault}" for fault in sources.faults)
     open_runs = list(list_open_runs(config, sources))
-    hours = [sum(resources.estimate_seconds(job, device)[0] for job in open_run.jobs) / 3600 for open_run in open_runs]
+    hours = [resources.estimate_hours(filterfalse(is_done, open_run.jobs), device) for open_run in open_runs]
     yield f"{'runs':>7}{f'{device.upper()} hours':>15}{'numbers':>9}{'per hour':>10}{'claims':>8}  of"
     order = sorted(
         zip(open_runs, hours, strict=True), key=lambda pair: [-len(pair[0].numbers) / pair[1], -len(pair[0].claims)]
@@ -84,7 +82,7 @@ def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
         set().union(*(getattr(open_run, name) for open_run in open_runs))
         for name in ("runs", "jobs", "numbers", "claims")
     )
-    total = sum(resources.estimate_seconds(job, device)[0] for job in jobs) / 3600
+    total = resources.estimate_hours(filterfalse(is_done, jobs), device)
     yield Row(
         f"{len(runs):>7,}{total:>15,.2f}{len(numbers):>9,}{'':>10}{len(claims):>8,}  all, shared once",
         "open_in_all",

@@ -4,7 +4,7 @@ in results/ledger and results/reference.
 No result depends on them: a job that runs out of memory or minutes is tried again with more, from its checkpoint."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,11 @@ def estimate_training_seconds(spec: Spec, dataset: str, device: str) -> tuple[fl
         return images / measured, True
     speed = find_estimate("encoders", find_network(spec))[device]
     return max(images / speed, steps * load_estimates()["step"][device]), False
+
+
+def estimate_hours(results: Iterable[ResultPath], device: str = "gpu") -> float:
+    """Hours that these jobs take at most, one after the other."""
+    return sum(estimate_seconds(result, device)[0] for result in results) / 3600
 
 
 @cache

@@ -87,7 +87,7 @@ def group_by_runs(config: Mapping[str, Any], paper: str) -> list[list[tuple[str,
 
 
 def find_open_jobs(artifact_run: ArtifactRun, sources: Sources) -> tuple[set[str], set[ResultPath]]:
-    """The keys of its open runs, and the jobs that they wait for and that are not done here."""
+    """The keys of its open runs, and the jobs that they wait for."""
     runs: set[str] = set()
     files = []
     for result in map(locate_result, artifact_run.folders):
@@ -96,7 +96,7 @@ def find_open_jobs(artifact_run: ArtifactRun, sources: Sources) -> tuple[set[str
             missing = {run.key for run in one.runs()} - {*sources.where} - runs
             runs |= missing
             files += [str(one.folder / "metrics.csv")] * bool(missing)
-    return runs, {job for job in list_jobs_behind(files) if not is_done(job)}
+    return runs, list_jobs_behind(files)
 
 
 def is_done(job: ResultPath) -> bool:

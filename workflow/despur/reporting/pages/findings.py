@@ -16,6 +16,7 @@ from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import JudgedRecord, judge_records
 from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.counts import COMPARED
+from despur.evidence.runs.sources import Sources
 from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ClaimVerdict, NumberVerdict, Settings
 from despur.orchestration.paper_folders import find_paper
 from despur.reporting.pages.fitted_settings import describe_fitted
@@ -29,6 +30,7 @@ from despur.reporting.pages.number_lists import (
     list_numbers,
     select_verdicts,
 )
+from despur.reporting.pages.open_work import describe_open_work, list_open_work
 from despur.reporting.pages.primary_claims import NOT_MEASURED, select_own
 from despur.reporting.pages.summary import PaperSummary, summarize_papers
 from despur.storage.store import atomic
@@ -119,6 +121,9 @@ def describe_paper(
         yield f"- **Not known**: {len(unknown)} numbers. {describe_unknown(unknown)}{describe_if_normal(unknown)}"
     if open_numbers := select_verdicts(measurements, NOT_MEASURED):
         yield f"- **Not measured**: {len(open_numbers)} numbers ({count_datasets(open_numbers)})."
+    if measured_datasets := {number.paper_dataset for number in measurements if number.verdict in COMPARED}:
+        sources = Sources(where={judged.key: str(judged.record.path) for judged in records if not judged.reason})
+        yield from describe_open_work(list_open_work(summary.paper, measured_datasets, sources))
     own_records = select_records(summary.paper, records)
     yield from describe_fitted(summary.paper, measurements, own_records)
     if (find_paper(summary.paper) / "findings.py").exists():

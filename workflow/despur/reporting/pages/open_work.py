@@ -1,0 +1,66 @@
+"""What is open of the data sets of a paper that were measured: runs, hours, and the numbers and claims that wait for
+them, in a sentence."""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from despur.evidence.runs.sources import Sources
+from despur.orchestration.configuration import load_configuration
+from despur.orchestration.resources import estimate_hours
+from despur.reporting.open_runs import OpenRuns, list_open_runs
+
+CONFIGURATION = Path("config/published.yaml")
+
+
+def list_open_work(paper: str, datasets: Collection[str], sources: Sources) -> list[OpenRuns]:
+    """The runs of the paper's settings and of its grids that a printed number or a claim about these data sets waits
+    for."""
+    config = load_configuration(CONFIGURATION) | {"papers": [paper], "sweep": True}
+    return [
+        open_runs
+        for open_runs in list_open_runs(config, sources)
+        if open_runs.artifact_run.paper_dataset in datasets and (open_runs.numbers or open_runs.claims)
+    ]
+
+
+def describe_open_work(open_work: list[OpenRuns]) -> Iterator[str]:
+    """An item of a list, nothing where nothing is open."""
+    if not open_work:
+        return
+    groups: dict[str, list[OpenRuns]] = {}
+    for open_runs in open_work:
+        groups.setdefault(open_runs.artifacts[0], []).append(open_runs)
+    order = sorted(groups.items(), key=lambda item: -rate_group(item[1]))
+    said = [f"`{artifact}` {describe_group(group)}" for artifact, group in order]
+    yield (
+        f"- **Open for want of time alone**, of data that were measured: {describe_group(open_work)} (on a CPU core, "
+        f"at most). Most numbers and claims an hour first: {'; '.join(said)}. `despur plan --open --configfile "
+        f"{CONFIGURATION} --device cpu` lists them, with `sweep: true` grids, too."
+    )
+
+
+def describe_group(group: list[OpenRuns]) -> str:
+    """``3 runs of 3 hours for 2 numbers and 2 claims``: what several share counts once."""
+    runs, numbers, claims = (len(unite(group, name)) for name in ("runs", "numbers", "claims"))
+    waiting = [
+        f"{count} {kind}{'s' * (count > 1)}"
+        for count, kind in ((numbers, "printed number"), (claims, "claim"))
+        if count
+    ]
+    return f"{runs} run{'s' * (runs > 1)} of {estimate_group_hours(group):,.0f} hours for {' and '.join(waiting)}"
+
+
+def unite(group: list[OpenRuns], name: str) -> frozenset[Any]:
+    """All that any of these names."""
+    return frozenset().union(*(getattr(open_runs, name) for open_runs in group))
+
+
+def rate_group(group: list[OpenRuns]) -> float:
+    """How many numbers and claims wait for an hour of it."""
+    return sum(len(unite(group, name)) for name in ("numbers", "claims")) / estimate_group_hours(group)
+
+
+def estimate_group_hours(group: list[OpenRuns]) -> float:
+    """Of all jobs behind these runs, as if none were done."""
+    return estimate_hours(unite(group, "jobs"), "cpu")
