@@ -64,7 +64,8 @@ def explain_retries(minutes: float) -> Iterator[str]:
 
 
 def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
-    """A row for each method and data set of a paper that has open runs; first what settles most numbers per hour."""
+    """A row for each method and data set of a paper that has open runs: first what settles most numbers per hour, then
+    most claims."""
     from despur.evidence.runs.sources import find_sources
     from despur.reporting.open_runs import is_done, list_open_runs  # pandas
 
@@ -74,7 +75,8 @@ def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
     hours = [resources.estimate_hours(filterfalse(is_done, open_run.jobs), device) for open_run in open_runs]
     yield f"{'runs':>7}{f'{device.upper()} hours':>15}{'numbers':>9}{'per hour':>10}{'claims':>8}  of"
     order = sorted(
-        zip(open_runs, hours, strict=True), key=lambda pair: [-len(pair[0].numbers) / pair[1], -len(pair[0].claims)]
+        zip(open_runs, hours, strict=True),
+        key=lambda pair: [-len(waiting) / pair[1] for waiting in (pair[0].numbers, pair[0].claims)],
     )
     for open_run, cost in order:
         yield format_open(open_run, cost)
