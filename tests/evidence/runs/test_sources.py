@@ -18,6 +18,7 @@ from despur.evidence.runs.run_files import count_test_originals, load_abouts, lo
 from despur.evidence.runs.sources import attach_sources, explain_records, find_sources
 from despur.metrics.predictions import ACCURACY
 from despur.orchestration.experiments import ArtifactRun
+from despur.specs.declarations import list_revised_metrics
 from despur.specs.paths import locate_result
 from despur.storage.abouts import read_abouts, read_upstream
 from despur.storage.store import InputError
@@ -62,6 +63,21 @@ def test_of_two_records_of_a_run_the_earliest_counts():
     assert used(sources) == {OF(0): str(early)}
     told = {file: reason for file, _, reason in explain_records(sources, used(sources))}
     assert told == {early: "", late: f"{early} is of the same run, and earlier"}
+
+
+def test_a_run_that_was_made_again_for_a_revised_metric_replaces_its_record():
+    old = add(ledger.LEDGER, finished="2025-05-01T00:00:00+00:00")
+    today = {name: revision for name, (_, revision) in list_revised_metrics().items()}
+    new = add(ledger.LEDGER, finished="2026-05-01T00:00:00+00:00", revisions=today)
+    newest = add(ledger.LEDGER, finished="2026-06-01T00:00:00+00:00", revisions=today)
+    sources = find_sources()
+    assert used(sources) == {OF(0): str(new)}
+    told = {file: reason for file, _, reason in explain_records(sources, used(sources))}
+    assert told == {
+        old: f"{new} is of the same run, with more metrics as measured today",
+        new: "",
+        newest: f"{new} is of the same run, and earlier",
+    }
 
 
 def test_a_run_of_this_machine_counts_before_a_record_and_fills_gaps():
