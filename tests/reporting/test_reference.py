@@ -64,7 +64,7 @@ def test_of_the_ledger_the_rows_with_a_verdict_are_kept_and_runs_of_this_machine
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(reference, "give_verdicts", give_verdicts)
-    kept = pd.read_csv(reference.keep_ledger_verdicts(tmp_path / "some.yaml"))
+    kept = pd.read_csv(reference.keep_ledger_verdicts([tmp_path / "some.yaml", tmp_path / "other.yaml"]))
     assert list(kept["method"]) == ["a", "c", "e", "f"]
     assert pd.read_csv(reference.LEDGER_VERDICTS.with_name("choices.csv"))["choice"].tolist() == ["wider"]
 

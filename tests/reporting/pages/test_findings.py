@@ -140,15 +140,14 @@ def points():
     )
 
 
-def test_points_are_counted_apart_from_those_that_the_choice_was_found_on(points):
+def test_points_that_print_has_at_chance_are_counted_apart_from_others(points):
     said = describe_points(points)
-    assert "2 of the 2 points that were run of those that it was fitted to lie where print does" in said
-    distance = 100 * (abs(0.83 - 0.918) + abs(0.516 - 0.511) + abs(0.52 - 0.739) + abs(0.5 - 0.51)) / 4
-    assert f"from printed Test-ID is {distance:.1f} points. 3 of these 4 points have one seed." in said
-    assert "of the others, 1 of 1 that print has at chance, and 0 of 1 that it has above." in said
-    assert "others were not run yet" in describe_points(points[points["was_found_on"]])
-    assert "2 points that print has at chance were run at this length, of which 2 fall" in describe_control(points)
-    assert "0 points" in describe_control(points[:1]) and "of which" not in describe_control(points[:1])
+    assert "23 of its 80 points at chance; 2 of them were run, 1 of which the choice was fitted to: 2 fall." in said
+    assert "Of 2 others that were run, 1 fall, and the largest distance from printed Test-ID is 21.9 points" in said
+    assert "at tau_alpha 0.15, tau_beta 0.1). 3 of these 4 points have one seed." in said
+    assert "Of 0 others that were run, 0 fall. " in describe_points(points[points["printed_id"] < 0.55])
+    assert "2 that print has at chance were run at this length: 2 fall." in describe_control(points)
+    assert "choice, 0 that" in describe_control(points[:1]) and describe_control(points[:1]).endswith("length.")
 
 
 def record(key, values=None, seconds=0):
@@ -162,9 +161,13 @@ def record(key, values=None, seconds=0):
 def test_what_the_choice_does_elsewhere_is_told_with_print(points):
     values = {("test_id", "probe_accuracy", "1%"): 0.626, ("test_ood", "probe_accuracy", "1%"): 0.47}
     said = describe_others([record(f"a/{STANDARD}/s0", values=values), record(f"a/{STANDARD}+x=1/s0")], points)
-    assert "below print at 2 of the 4 points" in said
-    assert "Test-ID 62.6 (88.0), Test-OOD 47.0 (78.4), 1 seed." in said
+    below = 100 * (0.1 + 0.01 + 0 + 0.4) / 4
+    assert f"{below:.1f} points below print on average over the 4 points, more than 5 at 2; at 3 it is 50.0, as" in said
+    assert "Test-ID 62.6 (88.0), Test-OOD 47.0 (78.4); 1 seed." in said
     assert "Standard CL" not in describe_others([], points)
+    sizes = {("train", "samples", group): 50 for group in ("3, red", "5, red")}
+    values |= sizes | {("train", "probe_accuracy", "1%"): 0.5, ("train", "probe_accuracy", "100%"): 0.52}
+    assert "1 of 1 seeds collapsed" in describe_others([record(f"a/{STANDARD}/s0", values=values)], points)
 
 
 def test_clusterings_of_cnc_are_compared_on_the_seeds_that_all_have():
@@ -174,10 +177,13 @@ def test_clusterings_of_cnc_are_compared_on_the_seeds_that_all_have():
         return record(f"cmnist+colors=released/{method}/s{seed}", values=values)
 
     runs = [run("cnc", 0, 0.7), run("cnc", 1, 0.8), run("cnc+groups.metric=euclidean", 0, 0.0), run("jtt", 0, 0.5)]
+    runs += [run("cnc+groups.algorithm=gmm", seed, 0.6 + 0.2 * seed) for seed in range(3)]
     other_data = run("cnc", 0, 0.9)
     other_data.key = "cmnist+colors=released+p_corr=0.8/cnc/s0"
     runs += [other_data, SimpleNamespace(key="", reason="unknown to the present code")]
     (said,) = cnc.describe_findings(runs)
-    assert "seed 0: `cnc` 70.0 (90.0), `cnc+groups.metric=euclidean` 0.0 (90.0); Table 1 prints 77.4 (90.9)." in said
-    assert "Validation data select `cnc`." in said
+    both, one = said.split("(average) of ")[1].split("; of ")
+    assert both.startswith("seeds 0, 1: `cnc` 75.0 (90.0), `cnc+groups.algorithm=gmm` 70.0 (90.0), of which validation")
+    assert one.startswith("seed 0: `cnc` 70.0 (90.0), `cnc+groups.algorithm=gmm` 60.0 (90.0), `cnc+groups.metric=euc")
+    assert one.endswith("validation data select `cnc`. Table 1 prints 77.4 (90.9).")
     assert not [*cnc.describe_findings(runs[:2])]

@@ -9,6 +9,8 @@ from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError
 from despur.storage.raw_files import is_bundled
 
+JUDGED = [Path("config/published.yaml"), Path("config/frozen.yaml")]  # what the ledger's records are judged by
+
 
 def record_runs(paths: list[Path], configfile: Path | None, commit: str | None) -> Iterator[str]:
     """keep what finished runs measured in results/ledger, a small file for each: of folders or of a configuration"""
@@ -49,7 +51,7 @@ def check_or_report(action: str) -> Iterator[str]:
 
         summary.check_marks()
         yield from check_ledger()
-        yield f"written  {reference.keep_ledger_verdicts(Path('config/published.yaml'))}"
+        yield f"written  {reference.keep_ledger_verdicts(JUDGED)}"
         for paper, file in write_reports():
             yield Row(f"written  {file}", "written", paper=paper, file=str(file))
         yield from (f"written  {file}" for file in [*summary.renew_documents(), write_findings(), write_open_choices()])

@@ -9,6 +9,7 @@ import gzip
 import json
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -109,15 +110,21 @@ def write_compact(file: Path, table: pd.DataFrame) -> None:
         temporary.write_bytes(gzip.compress(table.to_csv(index=False, float_format="%.5g").encode(), mtime=0))
 
 
-def keep_ledger_verdicts(configfile: Path) -> Path:
-    """The file in which is kept what the ledger's records say about a configuration, without runs of this machine:
-    the rows of scorecard.csv that have a verdict. Beside it: the choices that papers leave open."""
+def keep_ledger_verdicts(configfiles: Sequence[Path]) -> Path:
+    """The file in which is kept what the ledger's records say about configurations, without runs of this machine: the
+    rows of scorecard.csv that have a verdict. Beside it: the choices that papers leave open, as the first one has
+    them."""
     LEDGER_VERDICTS.parent.mkdir(parents=True, exist_ok=True)
+    parts = []
     with tempfile.TemporaryDirectory() as folder:
-        for _ in give_verdicts(configfile, Path(folder), use_ledger=True, results=Path(folder) / "no runs"):
-            pass
-        rows = pd.read_csv(Path(folder) / "scorecard.csv", dtype=str)
-        shutil.copy(Path(folder) / "choices.csv", LEDGER_VERDICTS.with_name("choices.csv"))
+        for configfile in configfiles:
+            output = Path(folder) / configfile.stem
+            output.mkdir()
+            for _ in give_verdicts(configfile, output, use_ledger=True, results=output / "no runs"):
+                pass
+            parts.append(pd.read_csv(output / "scorecard.csv", dtype=str))
+        shutil.copy(Path(folder) / configfiles[0].stem / "choices.csv", LEDGER_VERDICTS.with_name("choices.csv"))
+    rows = pd.concat(parts, ignore_index=True).drop_duplicates()
     write_csv(LEDGER_VERDICTS, rows[rows["verdict"].isin([*COMPARED, *DECIDED, *ORDERS, *SHOWN])])
     return LEDGER_VERDICTS
 

@@ -11,6 +11,7 @@ from despur.evidence.statistics.contrasts import SEEDS, Group, contrasts_of
 from despur.evidence.statistics.formulas import Correlation, Formulas
 
 RUN = ["paper_dataset", "used_dataset", "paper_method"]
+PRESUPPOSED = "what the claim presupposes is not shown"
 
 
 def explain_refusal(statement: Group, given: Group) -> str:
@@ -20,7 +21,7 @@ def explain_refusal(statement: Group, given: Group) -> str:
         return f"{contrasts[0].seeds} seed{'s' * (contrasts[0].seeds > 1)}: fewer than {SEEDS} decide nothing"
     if given.parts and not given.holds():
         failed = [contrast.label for contrast in contrasts_of(given) if not contrast.holds()]
-        return f"what the claim presupposes is not shown: that {failed[0]} is above 0"
+        return f"{PRESUPPOSED}: that {failed[0]} is above 0"
     return ""
 
 

@@ -1,6 +1,6 @@
 """What the worst groups of CNC and GEORGE owe to settings of stages 1 and 2."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import pandas as pd
 
@@ -27,27 +27,38 @@ def describe_findings(records: Iterable[JudgedRecord]) -> Iterator[str]:
             for (data, method), by_seed in groups.items()
             if data == DATA and parse(method)[0] == name and parse(method)[1].keys() <= settings
         }
-        seeds = sorted(set.intersection(*map(set, by_method.values()))) if len(by_method) > 1 else []
-        if seeds:
-            yield f"**{title}**, on CMNIST\\*: {describe_runs(name, by_method, seeds)}"
+        if said := [describe_runs(by_method, seeds) for seeds in list_common_seeds(name, by_method)]:
+            worst, average = read_printed(name)
+            yield (
+                f"**{title}**, on CMNIST\\*: worst group (average) {'; '.join(said)}. Table 1 prints {worst:.1f} "
+                f"({average:.1f})."
+            )
 
 
-def describe_runs(name: str, by_method: dict[str, dict[int, JudgedRecord]], seeds: list[int]) -> str:
-    """Accuracies of each, beside print; and what validation data select."""
-    val, test = (
-        {method: measure_means([runs[seed] for seed in seeds], split) for method, runs in sorted(by_method.items())}
-        for split in ("val", "test")
-    )
+def list_common_seeds(name: str, by_method: dict[str, dict[int, JudgedRecord]]) -> list[tuple[int, ...]]:
+    """The seeds that a setting has in common with the default; each set once, the largest first."""
+    default = {*by_method.get(name, ())}
+    common = {tuple(sorted(default & {*runs})) for method, runs in by_method.items() if method != name}
+    return sorted(common - {()}, key=lambda seeds: (-len(seeds), seeds))
+
+
+def describe_runs(by_method: dict[str, dict[int, JudgedRecord]], seeds: Collection[int]) -> str:
+    """Accuracies of each method that has these seeds, and which of them validation data select."""
+    have = {method: [runs[seed] for seed in seeds] for method, runs in sorted(by_method.items()) if {*seeds} <= {*runs}}
+    val, test = ({method: measure_means(runs, split) for method, runs in have.items()} for split in ("val", "test"))
     measured = ", ".join(f"`{method}` {worst:.1f} ({average:.1f})" for method, (worst, average) in test.items())
     selected = " and ".join(f"`{method}`" for method, means in val.items() if means == max(val.values()))
+    title = f"of seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"
+    return f"{title}: {measured}, of which validation data select {selected}"
+
+
+def read_printed(name: str) -> tuple[float, float]:
+    """The worst group and average accuracy of a method that Table 1 prints for CMNIST*, in percent."""
     printed = pd.read_csv(find_paper("cnc") / "reported/table_1.csv").query(
         f"dataset == 'cmnist' and method == '{name}'"
     )
     worst, average = (printed.loc[printed["metric"].eq(metric), "mean"].item() for metric in METRICS)
-    return (
-        f"worst group (average) of seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}: {measured}; Table 1 "
-        f"prints {worst:.1f} ({average:.1f}). Validation data select {selected}."
-    )
+    return worst, average
 
 
 def measure_means(by_seed: list[JudgedRecord], split: str) -> tuple[float, float]:

@@ -11,6 +11,7 @@ import pandas as pd
 from despur.evidence.ledger.standing import JudgedRecord
 from despur.evidence.numbers.choices import list_tried, read_choices
 from despur.evidence.numbers.settings import is_same_number, was_found_on
+from despur.evidence.runs.collapsed import describe_collapsed, has_collapsed
 from despur.orchestration.experiments import REFERENCE, load_experiments
 from despur.orchestration.paper_folders import find_paper
 from despur.specs.names import parse
@@ -123,20 +124,23 @@ def describe_search(trials: Path) -> str:
 
 
 def describe_points(points: pd.DataFrame) -> str:
-    """How many points lie on the side of CHANCE where print does, of those that the choice was found on and of
-    others."""
-    same = (points["id"] < CHANCE) == (points["printed_id"] < CHANCE)
-    distance = 100 * (points["id"] - points["printed_id"]).abs().mean()
-    new, low = ~points["was_found_on"], points["printed_id"] < CHANCE
-    others = (
-        f"of the others, {same[new & low].sum()} of {(new & low).sum()} that print has at chance, and "
-        f"{same[new & ~low].sum()} of {(new & ~low).sum()} that it has above"
-        if new.any()
-        else "others were not run yet"
+    """Of the points that print has at chance, how many were run and how many of these fall; how the others that were
+    run compare with print."""
+    printed = [number.mean for _, (table, _) in TABLES.items() for number in read_cells(table)]
+    low, falls = points["printed_id"] < CHANCE, points["id"] < CHANCE
+    distance = 100 * (points["id"] - points["printed_id"]).abs()
+    others = points[~low]
+    far = points.loc[distance[~low].idxmax()] if len(others) else None
+    farthest = (
+        f", and the largest distance from printed Test-ID is {distance[~low].max():.1f} points (`{far['method']}` at "
+        f"tau_alpha {far['tau_alpha']:g}, tau_beta {far['tau_beta']:g})"
+        if far is not None
+        else ""
     )
     return (
-        f"{same[~new].sum()} of the {(~new).sum()} points that were run of those that it was fitted to lie where print "
-        f"does; {others}. The mean distance from printed Test-ID is {distance:.1f} points. "
+        f"print has {sum(value < CHANCE for value in printed)} of its {len(printed)} points at chance; {low.sum()} of "
+        f"them were run, {(low & points['was_found_on']).sum()} of which the choice was fitted to: "
+        f"{(low & falls).sum()} fall. Of {len(others)} others that were run, {(~low & falls).sum()} fall{farthest}. "
         f"{points['seeds'].eq(1).sum()} of these {len(points)} points have one seed."
     )
 
@@ -144,22 +148,43 @@ def describe_points(points: pd.DataFrame) -> str:
 def describe_control(without: pd.DataFrame) -> str:
     """How many points that print has at chance were run without the choice, and how many fall."""
     low = without[without["printed_id"] < CHANCE]
-    fall = f", of which {(low['id'] < CHANCE).sum()} fall" if len(low) else ""
-    return f"Without it, {len(low)} points that print has at chance were run at this length{fall}."
+    fall = f": {(low['id'] < CHANCE).sum()} fall" if len(low) else ""
+    return f"Without the choice, {len(low)} that print has at chance were run at this length{fall}."
 
 
 def describe_others(tried: Iterable[JudgedRecord], points: pd.DataFrame) -> str:
     """What the choice does to Test-OOD at the same points, and to Standard CL."""
-    far = (points["ood"] - points["printed_ood"]).lt(-0.05).sum()
-    said = f"Test-OOD lies more than 5 points below print at {far} of the {len(points)} points."
-    own = pd.DataFrame([measure_accuracies(judged) for judged in tried if f"/{STANDARD}/" in judged.key])
-    if not len(own):
-        return said
+    below = 100 * (points["printed_ood"] - points["ood"])
+    often = points["ood"].round(4).value_counts()
+    same = (
+        f"; at {often.iloc[0]} it is {100 * often.index[0]:.1f}, as of one answer for all images"
+        if often.iloc[0] > 1
+        else ""
+    )
+    said = (
+        f"Test-OOD lies {below.mean():.1f} points below print on average over the {len(points)} points, more than 5 at "
+        f"{below.gt(5).sum()}{same}."
+    )
+    standard = [judged for judged in tried if f"/{STANDARD}/" in judged.key]
+    return f"{said} {describe_standard(standard)}" if standard else said
+
+
+def describe_standard(standard: list[JudgedRecord]) -> str:
+    """Accuracies of Standard CL under the choice, beside print."""
+    own = pd.DataFrame([measure_accuracies(judged) for judged in standard])
     printed = pd.read_csv(find_paper(PAPER) / "reported" / "table_1.csv").query("method == 'standard_cl'")
     means = [
         f"{name} {100 * own[key].mean():.1f} "
         f"({100 * printed.loc[printed['metric'] == f'{split}_accuracy', 'mean'].item():.1f})"
         for name, (key, split) in zip(("Test-ID", "Test-OOD"), ACCURACIES.items(), strict=True)
     ]
-    seeds = f"{len(own)} seed{'s' * (len(own) > 1)}"
-    return f"{said} Standard CL, whose temperature was not selected under it, has {', '.join(means)}, {seeds}."
+    collapsed = describe_collapsed(pd.Series([has_collapsed(list_training_rows(judged)) for judged in standard]))
+    seeds = collapsed or f"{len(own)} seed{'s' * (len(own) > 1)}"
+    return f"Standard CL, whose temperature was not selected under it, has {', '.join(means)}; {seeds}."
+
+
+def list_training_rows(judged: JudgedRecord) -> pd.DataFrame:
+    """The metrics of a record's training split."""
+    best = judged.record.metrics()["best"]
+    rows = [(metric, group, value) for (split, metric, group), value in best.items() if split == "train"]
+    return pd.DataFrame(rows, columns=["metric", "group", "value"])

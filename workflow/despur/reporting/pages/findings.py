@@ -11,13 +11,14 @@ import pandas as pd
 
 from despur.evidence.all_evidence import Evidence, PaperEvidence, load_evidence
 from despur.evidence.claims.claim_evidence import format_estimate
+from despur.evidence.claims.refusals import PRESUPPOSED
 from despur.evidence.ledger import files
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import JudgedRecord, judge_records
 from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.runs.sources import Sources
-from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ClaimVerdict, NumberVerdict, Settings
+from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ORDERS, ClaimVerdict, NumberVerdict, Settings, Tier
 from despur.orchestration.paper_folders import find_paper
 from despur.reporting.pages.fitted_settings import describe_fitted
 from despur.reporting.pages.ledger_report import describe_hours, select_records
@@ -46,7 +47,8 @@ every number, of which some stand here as examples. All of it is measured on the
 number counts once. *Ours* is of the test split unless the metric names another one, and of the model that the method
 keeps: where validation data select a step, that with the best worst group (of equals, the best average), else the last.
 *Within 5* is not *equal*: the whole interval of the difference lies within 5 points. With three seeds hardly any such
-verdict can remain where only 5 % of all may be false."""
+verdict can remain where only 5 % of all may be false. A number *beyond 5* may be so for a choice that the paper leaves
+open."""
 
 
 def write_findings() -> Path:
@@ -69,23 +71,48 @@ def format_findings(evidence: Evidence, records: list[JudgedRecord]) -> str:
 
 
 def describe_all(evidence: Evidence, records: list[JudgedRecord]) -> str:
-    """What was found of all papers, in three sentences."""
+    """What was found of all papers, in four sentences."""
+    seconds = sum(judged.record.content["run"]["seconds"] for judged in records if not judged.reason)
+    return (
+        f"{count_numbers(evidence)} {count_claims(select_own(evidence.claims)['verdict'])} Training took "
+        f"{seconds / 3600:.0f} hours (stage 2 of the recorded runs)."
+    )
+
+
+def count_numbers(evidence: Evidence) -> str:
+    """How many printed numbers are compared, and with which verdicts."""
     numbers = Counter(measurement.verdict for measurement in evidence.measurements)
+    compared = [measurement for measurement in evidence.measurements if measurement.verdict in COMPARED]
     near = sum(numbers[verdict] for verdict in NEAR)
     remaining = sum(paper.standing[verdict] for paper in evidence.papers for verdict in NEAR)
-    own = select_own(evidence.claims)["verdict"]
-    claims = ", ".join(f"{verdict} {own.eq(verdict).sum()}" for verdict in DECIDED)
-    seconds = sum(judged.record.content["run"]["seconds"] for judged in records if not judged.reason)
-    compared = [measurement for measurement in evidence.measurements if measurement.verdict in COMPARED]
+    fixed = [measurement for measurement in compared if measurement.verdict in COUNTED]
+    data_counts = sum(not measurement.settings for measurement in fixed)
     return (
         f"**Of {len(evidence.measurements)} distinct printed numbers {len(compared)} are compared with ours** "
         f"({count_datasets(compared)}): {near} lie within 2 or 5 points of print, of which {remaining} remain if 5 % "
         f"of all such verdicts may be false; {numbers[NumberVerdict.BEYOND_5]} lie beyond 5 points; of "
-        f"{numbers[NumberVerdict.NOT_KNOWN]} neither is shown; {numbers[NumberVerdict.AS_PRINTED]} do not vary and are "
-        f"as printed, {numbers[NumberVerdict.NOT_AS_PRINTED]} are not. Of {len(own)} claims, each of a data set, on "
-        f"the papers' own data: {claims}, others not run. Training took {seconds / 3600:.0f} hours (stage 2 of the "
-        "recorded runs)."
+        f"{numbers[NumberVerdict.NOT_KNOWN]} neither is shown{describe_direction(compared)}; {len(fixed)} do not vary "
+        f"({data_counts} count data), of which {numbers[NumberVerdict.AS_PRINTED]} are as printed."
     )
+
+
+def count_claims(verdicts: "pd.Series[str]") -> str:
+    """How many claims have each verdict."""
+    decided = ", ".join(f"{verdict} {verdicts.eq(verdict).sum()}" for verdict in DECIDED)
+    never = verdicts.eq(ClaimVerdict.NOT_EXECUTED).sum()
+    return (
+        f"Of {len(verdicts)} claims, each of a data set, on the papers' own data: {decided}, not run "
+        f"{len(verdicts) - verdicts.isin(DECIDED).sum() - never}, cannot be tested {never}."
+    )
+
+
+def describe_direction(compared: Iterable[Measurement]) -> str:
+    """How many numbers are beyond 5 points if seeds are normal, and how many of these are above print."""
+    beyond = [number for number in compared if number.if_normal == NumberVerdict.BEYOND_5]
+    if not beyond:
+        return ""
+    above = sum(number.difference > 0 for number in beyond)
+    return f", though {len(beyond)} lie beyond if seeds are normal, **{above} of them above print**"
 
 
 def format_kinds(measurements: Iterable[Measurement]) -> str:
@@ -117,6 +144,9 @@ def describe_paper(
     ):
         if decided := select_verdicts(measurements, verdicts):
             yield f"- **{title}**: {describe_standing(decided, paper.standing, verdicts)}{list_numbers(decided)}."
+    if other := select_verdicts(measurements, (NumberVerdict.OTHER_SETTINGS,)):
+        places = dict.fromkeys(place for measurement in other for place in measurement.places)
+        yield f"- **Measured at other settings than print's**, so not compared: {len(other)} ({', '.join(places)})."
     if unknown := select_verdicts(measurements, (NumberVerdict.NOT_KNOWN,)):
         yield f"- **Not known**: {len(unknown)} numbers. {describe_unknown(unknown)}{describe_if_normal(unknown)}"
     if open_numbers := select_verdicts(measurements, NOT_MEASURED):
@@ -124,6 +154,7 @@ def describe_paper(
     if measured_datasets := {number.paper_dataset for number in measurements if number.verdict in COMPARED}:
         sources = Sources(where={judged.key: str(judged.record.path) for judged in records if not judged.reason})
         yield from describe_open_work(list_open_work(summary.paper, measured_datasets, sources))
+    yield from describe_other_encoder(claims)
     own_records = select_records(summary.paper, records)
     yield from describe_fitted(summary.paper, measurements, own_records)
     if (find_paper(summary.paper) / "findings.py").exists():
@@ -131,6 +162,16 @@ def describe_paper(
         yield from (f"- {said}" for said in describe(records))
     if own_records:
         yield f"- **Runs**: {len(own_records)} are recorded. {describe_hours(own_records)}"
+
+
+def describe_other_encoder(claims: pd.DataFrame) -> Iterator[str]:
+    """The orders of claims that were looked at on the paper's data with another encoder; they never count as the
+    paper's."""
+    seen = claims[claims["tier"].eq(Tier.OTHER_ENCODER) & claims["verdict"].isin(ORDERS)]
+    if len(seen):
+        counts = ", ".join(f"{seen['verdict'].eq(order).sum()} {order}" for order in ORDERS)
+        said = "; ".join(f"“{row.statement}” ({row.paper_dataset}): {row.verdict}" for row in seen.itertuples())
+        yield escape_star(f"- **Orders of claims with another encoder**, which say nothing of print: {counts}. {said}.")
 
 
 def describe_claims(claims: pd.DataFrame) -> Iterator[str]:
@@ -151,7 +192,8 @@ def describe_claims(claims: pd.DataFrame) -> Iterator[str]:
         pair = re.sub(r" \(.*", "", row.weakest)  # without the data and metric that both have
         weakest = f"`{pair}`{f', weakest of {row.k:g}' if row.k > 1 else ''}: "
         estimated = f"{weakest}{format_estimate(*numbers)} ({row.seeds} seeds): "
-        measured = estimated if not any(map(pd.isna, numbers)) else ""
+        shown = not row.reason.startswith(PRESUPPOSED) and not any(map(pd.isna, numbers))
+        measured = estimated if shown else ""
         yield f"  - {said}: {measured}{row.verdict}{settled}"
     screened = sorted({part for text in judged["settings"] for part in text.split("; ") if part})
     if screened:
