@@ -29,17 +29,15 @@ def labels(own_groups=False):
     )
 
 
-def add(folder, seed=0, method="erm", dataset=None, **changes):
+def add(folder, seed=0, method="erm", dataset=None, data="colored_digits", **changes):
     """Write the record of a made-up run, and its card."""
     dataset, rng = dataset or labels(), np.random.default_rng(seed)
     guessed = [
         Prediction(split, ACCURACY, "", rng.integers(0, 3, len(dataset.rows(split))).astype(np.uint8))
         for split in dataset.test_splits
     ]
-    data, point = (
-        resolve("datasets", "colored_digits").points[0],
-        resolve("methods", method, "colored_digits").points[0],
-    )
+    (data,) = resolve("datasets", data).points
+    (point,) = resolve("methods", method, data.base_name).points
     values = record_checks.compute_from_predictions(dataset, guessed)
     draws = {("test", "alignment_loss", ""): encode(rng.normal(size=20).astype(np.float16))}
     content = {
@@ -59,7 +57,7 @@ def add(folder, seed=0, method="erm", dataset=None, **changes):
         "metrics": {"best": ledger.nest({**values, ("test", "alignment_loss", ""): 1.5, ("val", "gap", ""): None})},
         "card": ledger.write(folder / data.name, "card", make_card(dataset, data.name)).stem,
         "predictions": ledger.nest({each[:3]: encode(each.codes) for each in guessed}),
-        "resampling": {"test": plan_checksum("colored_digits", 20)},
+        "resampling": {"test": plan_checksum(data.base_name, 20)},
         "draws": ledger.nest(draws),
     }
     return ledger.write(folder / data.name / point.name, f"s{seed}", content | changes)

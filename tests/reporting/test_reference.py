@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from records import git
 
+from despur.evidence.verdicts import Tier
 from despur.orchestration.artifact_files import list_paper_outputs
 from despur.orchestration.configuration import load_configuration
 from despur.orchestration.experiments import ArtifactRun
@@ -58,14 +59,17 @@ def test_of_the_ledger_the_rows_with_a_verdict_are_kept_and_runs_of_this_machine
     def give_verdicts(configfile, output, use_ledger, results):
         assert use_ledger and not results.exists()
         words = ["within 5", "substitute data", "not known", "not run here", "undecided", "not compared"]
-        pd.DataFrame({"method": list("abcdef"), "verdict": words}).to_csv(output / "scorecard.csv", index=False)
+        words += 2 * ["not run here"]
+        tiers, data = [*7 * [Tier.PAPER], Tier.SUBSTITUTE], [*6 * [None], "cmnist", "colored_digits"]
+        rows = pd.DataFrame({"method": list("abcdefgh"), "verdict": words, "tier": tiers, "data": data})
+        rows.to_csv(output / "scorecard.csv", index=False)
         (output / "choices.csv").write_text("choice\nwider\n")
         yield "a line"
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(reference, "give_verdicts", give_verdicts)
     kept = pd.read_csv(reference.keep_ledger_verdicts([tmp_path / "some.yaml", tmp_path / "other.yaml"]))
-    assert list(kept["method"]) == ["a", "c", "e", "f"]
+    assert list(kept["method"]) == ["a", "c", "e", "f", "g"]
     assert pd.read_csv(reference.LEDGER_VERDICTS.with_name("choices.csv"))["choice"].tolist() == ["wider"]
 
 

@@ -1,6 +1,5 @@
 """The page What we found: from records alone, and of today."""
 
-import math
 import re
 from types import SimpleNamespace
 
@@ -12,13 +11,13 @@ from despur.evidence.all_evidence import load_evidence
 from despur.evidence.ledger import files as ledger
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import judge_records
-from despur.evidence.verdicts import Tier
 from despur.orchestration.experiments import load_experiments
 from despur.papers.cnc import findings as cnc
 from despur.papers.domain_temperature.findings import STANDARD, describe_control, describe_others, describe_points
-from despur.reporting.pages import findings, number_lists, open_choices
-from despur.reporting.pages.findings import describe_claims, format_findings, format_kinds
+from despur.reporting.pages import findings, judged_claims, number_lists, open_choices
+from despur.reporting.pages.findings import format_findings, format_kinds
 from despur.reporting.pages.fitted_settings import describe_fitted
+from despur.reporting.pages.judged_claims import format_judged_claims
 from despur.reporting.pages.number_lists import describe_if_normal, describe_standing, describe_unknown, list_numbers
 
 OUTDATED = "bring it up to date: despur ledger report"
@@ -34,7 +33,9 @@ def number(**fields):
 def test_the_pages_are_of_the_records_of_today(monkeypatch):
     monkeypatch.chdir(SOURCE)
     records = judge_records(load_sound(ledger.LEDGER)[0])
-    assert format_findings(load_evidence(), records) == findings.PAGE.read_text(), OUTDATED
+    evidence = load_evidence()
+    assert format_findings(evidence, records) == findings.PAGE.read_text(), OUTDATED
+    assert format_judged_claims(evidence.claims) == judged_claims.PAGE.read_text(), OUTDATED
     choices = pd.read_csv(open_choices.CHOICES, keep_default_na=False)
     assert open_choices.format_choices(choices) == open_choices.PAGE.read_text(), OUTDATED
 
@@ -89,30 +90,6 @@ def test_all_that_is_compared_is_counted_by_the_kind_of_its_settings():
     *_, row = format_kinds([*measured, number(settings="stated", verdict="not compared")]).splitlines()
     assert row == "| stated | 3 | 0 | 1 | 0 | 1 | 0 | 1 |"
     assert "| none (counts of data) | 1 | 0 | 0 |" in format_kinds([number(settings="", verdict="as printed")])
-
-
-def test_judged_claims_stand_with_their_interval_and_what_would_decide_them():
-    row = {
-        "tier": Tier.PAPER,
-        "statement": "A beats B on CMNIST*",
-        "seeds": 3,
-        "advice": "about 16 seeds",
-        "reason": "",
-    }
-    row |= {"weakest": "a - b (accuracy, split=test)", "k": 2}
-    row |= {"estimate": -0.03, "low": -0.13, "high": 0.07, "verdict": "undecided", "settings": "b (screened)"}
-    claims = pd.DataFrame([row, row | {"verdict": "not run here"}, row | {"tier": Tier.SUBSTITUTE}])
-    _, claim, settings = describe_claims(claims)
-    assert claim == (
-        "  - “A beats B on CMNIST\\*”: `a - b`, weakest of 2: -0.03 [-0.13, +0.07] (3 seeds): undecided; about 16 "
-        "seeds would decide it"
-    )
-    assert not any("[" in line for line in describe_claims(claims[:1].assign(low=math.nan, high=math.nan)))
-    refused = claims[:1].assign(advice="at least 3 seeds", reason="what it presupposes is not shown")
-    assert [*describe_claims(refused)][1].endswith("undecided; what it presupposes is not shown; at least 3 seeds")
-    near = claims[:1].assign(advice="more than 100 seeds: the estimate is close to its margin")
-    assert "would decide it" not in "".join(describe_claims(near))
-    assert settings == "  - Settings behind these claims: b (screened)." and not [*describe_claims(claims[1:])]
 
 
 def test_what_is_not_known_says_what_would_decide_it():

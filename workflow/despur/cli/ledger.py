@@ -43,9 +43,11 @@ def check_or_report(action: str) -> Iterator[str]:
     from despur.cli.records import check_ledger
 
     if action == "report":
+        from despur.evidence.all_evidence import load_evidence
         from despur.reporting import reference
         from despur.reporting.pages import summary
         from despur.reporting.pages.findings import write_findings
+        from despur.reporting.pages.judged_claims import write_judged_claims
         from despur.reporting.pages.ledger_report import write_reports
         from despur.reporting.pages.open_choices import write_open_choices
 
@@ -54,6 +56,9 @@ def check_or_report(action: str) -> Iterator[str]:
         yield f"written  {reference.keep_ledger_verdicts(JUDGED)}"
         for paper, file in write_reports():
             yield Row(f"written  {file}", "written", paper=paper, file=str(file))
-        yield from (f"written  {file}" for file in [*summary.renew_documents(), write_findings(), write_open_choices()])
+        yield from (f"written  {file}" for file in summary.renew_documents())
+        evidence = load_evidence()
+        pages = write_findings(evidence), write_judged_claims(evidence), write_open_choices()
+        yield from (f"written  {file}" for file in pages)
         return
     yield from check_ledger()

@@ -18,7 +18,7 @@ import pandas as pd
 from despur.evidence import tally
 from despur.evidence.all_evidence import UNDECIDABLE
 from despur.evidence.numbers.counts import COMPARED
-from despur.evidence.verdicts import DECIDED, ORDERS, NumberVerdict
+from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, NumberVerdict, Tier
 from despur.orchestration import artifact_files, configuration, experiments, matrix
 from despur.orchestration.experiments import REFERENCE
 from despur.reporting.digits import find_reference, keep_digits
@@ -112,8 +112,8 @@ def write_compact(file: Path, table: pd.DataFrame) -> None:
 
 def keep_ledger_verdicts(configfiles: Sequence[Path]) -> Path:
     """The file in which is kept what the ledger's records say about configurations, without runs of this machine: the
-    rows of scorecard.csv that have a verdict. Beside it: the choices that papers leave open, as the first one has
-    them."""
+    rows of scorecard.csv that have a verdict, and claims whose data were run in part. Beside it: the choices that
+    papers leave open, as the first one has them."""
     LEDGER_VERDICTS.parent.mkdir(parents=True, exist_ok=True)
     parts = []
     with tempfile.TemporaryDirectory() as folder:
@@ -125,7 +125,8 @@ def keep_ledger_verdicts(configfiles: Sequence[Path]) -> Path:
             parts.append(pd.read_csv(output / "scorecard.csv", dtype=str))
         shutil.copy(Path(folder) / configfiles[0].stem / "choices.csv", LEDGER_VERDICTS.with_name("choices.csv"))
     rows = pd.concat(parts, ignore_index=True).drop_duplicates()
-    write_csv(LEDGER_VERDICTS, rows[rows["verdict"].isin([*COMPARED, *DECIDED, *ORDERS, *SHOWN])])
+    partly_run = rows["verdict"].eq(ClaimVerdict.NOT_RUN) & rows["tier"].eq(Tier.PAPER) & rows["data"].notna()
+    write_csv(LEDGER_VERDICTS, rows[rows["verdict"].isin([*COMPARED, *DECIDED, *ORDERS, *SHOWN]) | partly_run])
     return LEDGER_VERDICTS
 
 

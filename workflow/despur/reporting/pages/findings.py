@@ -1,7 +1,6 @@
 """The page *What we found*: of each paper what reproduces, what does not, what is not known and why; the settings
 that were found on printed numbers, with their runs and hours. Every word about a result follows from records."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib import import_module
@@ -9,9 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from despur.evidence.all_evidence import Evidence, PaperEvidence, load_evidence
-from despur.evidence.claims.claim_evidence import format_estimate
-from despur.evidence.claims.refusals import PRESUPPOSED
+from despur.evidence.all_evidence import Evidence, PaperEvidence
 from despur.evidence.ledger import files
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import JudgedRecord, judge_records
@@ -21,6 +18,7 @@ from despur.evidence.runs.sources import Sources
 from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ORDERS, ClaimVerdict, NumberVerdict, Settings, Tier
 from despur.orchestration.paper_folders import find_paper
 from despur.reporting.pages.fitted_settings import describe_fitted
+from despur.reporting.pages.judged_claims import select_judged
 from despur.reporting.pages.ledger_report import describe_hours, select_records
 from despur.reporting.pages.markdown import escape_star, format_table
 from despur.reporting.pages.number_lists import (
@@ -51,10 +49,9 @@ verdict can remain where only 5 % of all may be false. A number *beyond 5* may b
 open."""
 
 
-def write_findings() -> Path:
+def write_findings(evidence: Evidence) -> Path:
     """Bring the page up to date."""
-    records = judge_records(load_sound(files.LEDGER)[0])
-    text = format_findings(load_evidence(), records)
+    text = format_findings(evidence, judge_records(load_sound(files.LEDGER)[0]))
     with atomic(PAGE) as temporary:
         temporary.write_text(text)
     return PAGE
@@ -136,7 +133,7 @@ def describe_paper(
 ) -> Iterator[str]:
     """Items of a list."""
     yield f"- {escape_star(summary.claim)}"
-    yield from describe_claims(claims)
+    yield from describe_claims(select_judged(select_own(claims)))
     for title, verdicts in (
         ("Within 2 or 5 points of print", NEAR),
         ("Beyond 5 points", (NumberVerdict.BEYOND_5,)),
@@ -164,6 +161,18 @@ def describe_paper(
         yield f"- **Runs**: {len(own_records)} are recorded. {describe_hours(own_records)}"
 
 
+def describe_claims(judged: pd.DataFrame) -> Iterator[str]:
+    """How many claims have each verdict on the paper's data; those that are decided, in words."""
+    if len(judged):
+        counts = Counter(judged["verdict"])
+        said = [
+            f"“{row.statement}” ({row.paper_dataset}) {row.verdict}"
+            for row in judged[judged["verdict"].isin([ClaimVerdict.HOLDS, ClaimVerdict.FAILS])].itertuples()
+        ]
+        each = ", ".join(f"{counts[verdict]} {verdict}" for verdict in counts)
+        yield escape_star(f"- **[Claims on the paper's data](judged_claims.md)**: {'; '.join([each, *said])}.")
+
+
 def describe_other_encoder(claims: pd.DataFrame) -> Iterator[str]:
     """The orders of claims that were looked at on the paper's data with another encoder; they never count as the
     paper's."""
@@ -172,29 +181,3 @@ def describe_other_encoder(claims: pd.DataFrame) -> Iterator[str]:
         counts = ", ".join(f"{seen['verdict'].eq(order).sum()} {order}" for order in ORDERS)
         said = "; ".join(f"“{row.statement}” ({row.paper_dataset}): {row.verdict}" for row in seen.itertuples())
         yield escape_star(f"- **Orders of claims with another encoder**, which say nothing of print: {counts}. {said}.")
-
-
-def describe_claims(claims: pd.DataFrame) -> Iterator[str]:
-    """The claims that were judged on the paper's own data, with their weakest contrast."""
-    own = select_own(claims)
-    judged = own[own["verdict"].isin([*DECIDED, ClaimVerdict.NOT_TUNED])]
-    if not len(judged):
-        return
-    yield (
-        "- **Claims on the paper's data**, each with the weakest of its contrasts and a 95 % interval (accuracies as "
-        "shares; below 0: against the claim):"
-    )
-    for row in judged.itertuples():
-        advice = f"{row.advice} would decide it" if row.advice.startswith("about") else row.advice
-        settled = "".join(f"; {text}" for text in (row.reason, advice) if text)
-        said = escape_star(f"“{row.statement}”")
-        numbers = row.estimate, row.low, row.high
-        pair = re.sub(r" \(.*", "", row.weakest)  # without the data and metric that both have
-        weakest = f"`{pair}`{f', weakest of {row.k:g}' if row.k > 1 else ''}: "
-        estimated = f"{weakest}{format_estimate(*numbers)} ({row.seeds} seeds): "
-        shown = not row.reason.startswith(PRESUPPOSED) and not any(map(pd.isna, numbers))
-        measured = estimated if shown else ""
-        yield f"  - {said}: {measured}{row.verdict}{settled}"
-    screened = sorted({part for text in judged["settings"] for part in text.split("; ") if part})
-    if screened:
-        yield f"  - Settings behind these claims: {escape_star('; '.join(screened))}."

@@ -1,0 +1,85 @@
+"""The page *Claims on the papers' data*: each claim whose data were run, its weakest contrast, and why it is open."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from despur.evidence.all_evidence import Evidence
+from despur.evidence.claims.claim_evidence import format_estimate
+from despur.evidence.claims.refusals import PRESUPPOSED
+from despur.evidence.verdicts import DECIDED, ClaimVerdict
+from despur.orchestration.experiments import load_experiments
+from despur.reporting.pages.markdown import escape_star, format_table
+from despur.reporting.pages.primary_claims import select_own
+from despur.storage.store import atomic
+
+PAGE = Path("docs/judged_claims.md")
+INTRODUCTION = """# Claims on the papers' data
+
+After this page you know how each claim of the papers stands whose data sets were run, and what is missing where it is
+open. A claim of several contrasts holds only where each does: the table shows the weakest, with a 95 % interval over
+seeds (accuracies as shares; below 0: against the claim). *About 16 seeds* would decide it if mean and spread stayed as
+they are. `despur ledger report` writes this page from the [ledger](ledger.md); [Reading the
+results](reading_results.md) explains the verdicts, [What we found](what_we_found.md) counts them. The scorecard of
+`make verdicts` shows all claims, those on other data as well."""
+
+
+def write_judged_claims(evidence: Evidence) -> Path:
+    """Bring the page up to date."""
+    with atomic(PAGE) as temporary:
+        temporary.write_text(format_judged_claims(evidence.claims))
+    return PAGE
+
+
+def format_judged_claims(claims: pd.DataFrame) -> str:
+    """The page: of each paper the claims that were judged, and those that something is missing for."""
+    parts = [INTRODUCTION]
+    for paper, own in select_own(claims).groupby("paper", sort=False):
+        rows = {"judged": select_judged(own), "not judged": select_open(own)}
+        if any(map(len, rows.values())):
+            parts += [f"## {load_experiments(str(paper))['title']}", *describe_judged(rows["judged"])]
+            parts += [*describe_open(rows["not judged"])]
+    return "\n\n".join([*parts, "[All pages](index.md)"]) + "\n"
+
+
+def select_judged(own: pd.DataFrame) -> pd.DataFrame:
+    """The claims that have a verdict on the paper's own data."""
+    return own[own["verdict"].isin([*DECIDED, ClaimVerdict.NOT_TUNED])]
+
+
+def select_open(own: pd.DataFrame) -> pd.DataFrame:
+    """The claims whose data were run in part, and that something is missing for."""
+    return own[own["verdict"].eq(ClaimVerdict.NOT_RUN) & own["data"].fillna("").ne("")]
+
+
+def describe_judged(judged: pd.DataFrame) -> Iterator[str]:
+    """A table of the claims with a verdict; below it the settings that were fitted, selected or screened."""
+    if not len(judged):
+        return
+    columns = ["claim", "weakest contrast", "estimate", "seeds", "verdict", "why, or what would decide it"]
+    yield format_table(columns, map(format_row, judged.to_dict("records")))
+    settings = sorted({part for text in judged["settings"] for part in text.split("; ") if part})
+    if settings:
+        yield f"Settings behind these claims: {escape_star('; '.join(settings))}."
+
+
+def format_row(row: dict[Any, Any]) -> list[str]:
+    """The cells of a claim. Of one whose presupposition is not shown, no contrast says anything."""
+    said = [escape_star(row["statement"]), "–", "–"]
+    if not (row["reason"].startswith(PRESUPPOSED) or any(map(pd.isna, (row["estimate"], row["low"], row["high"])))):
+        pair = re.sub(r" \(.*", "", row["weakest"])  # without the data and metric that both have
+        of = f" (of {float(row['k']):g})" if float(row["k"]) > 1 else ""
+        said[1:] = [f"`{pair}`{of}", format_estimate(row["estimate"], row["low"], row["high"])]
+    why = "; ".join(text for text in (row["reason"], row["advice"]) if text)
+    return [*said, str(row["seeds"]), str(row["verdict"]), why or "–"]
+
+
+def describe_open(open_claims: pd.DataFrame) -> Iterator[str]:
+    """A table of the claims without a verdict, and what was not measured."""
+    if len(open_claims):
+        yield "Not judged, as something was not measured yet:"
+        rows = zip(open_claims["statement"], open_claims["reason"], strict=True)
+        yield format_table(["claim", "what is missing"], [[escape_star(text) for text in row] for row in rows])
