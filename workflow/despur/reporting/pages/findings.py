@@ -41,12 +41,13 @@ INTRODUCTION = """# What we found
 After this page you know which printed numbers of the papers reproduce here, which do not, and what is not known and
 why. `despur ledger report` writes it from the [ledger](ledger.md); [Reading the results](reading_results.md) explains
 the verdicts, [Choices that papers leave open](open_choices.md) lists what was tried of each, and `make verdicts` shows
-every number, of which some stand here as examples. All of it is measured on the papers' own data; each distinct printed
-number counts once. *Ours* is of the test split unless the metric names another one, and of the model that the method
-keeps: where validation data select a step, that with the best worst group (of equals, the best average), else the last.
-*Within 5* is not *equal*: the whole interval of the difference lies within 5 points. With three seeds hardly any such
-verdict can remain where only 5 % of all may be false. A number *beyond 5* may be so for a choice that the paper leaves
-open."""
+every number, of which some stand here as examples.
+
+All of it is measured on the papers' own data; each distinct printed number counts once. *Ours* is of the test split
+unless the metric names another one, and of the model that the method keeps: where validation data select a step, that
+with the best worst group (of equals, the best average), else the last. *Within 5* is not *equal*: the whole interval of
+the difference lies within 5 points. *Beyond 5* may be due to a choice that the paper leaves open. With three seeds
+hardly any such verdict can remain where only 5 % of all may be false."""
 
 
 def write_findings(evidence: Evidence) -> Path:
