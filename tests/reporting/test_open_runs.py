@@ -113,5 +113,6 @@ def test_a_number_that_is_compared_with_one_of_two_screened_settings_does_not_wa
 
 def test_grid_points_that_nothing_selects_settle_no_number():
     config = {"papers": ["domain_temperature"], "seeds": 3, "datasets": {"cmnist_3v5": "cmnist_3v5+draw=seed"}}
-    found = list_open_runs(complete_configuration(config), Sources())
+    found = list(list_open_runs(complete_configuration(config), Sources()))
     assert {len(each.numbers) for each in found if each.artifacts == ("table_9",)} == {0}
+    assert not any("figure_3" in each.artifacts for each in found), "it shows data alone: nothing is trained for it"

@@ -23,7 +23,7 @@ from despur.evidence.runs.sources import Sources, attach_sources, list_runs
 from despur.evidence.statistics.contrasts import SEEDS
 from despur.orchestration import artifact_files
 from despur.orchestration.configuration import list_method_names
-from despur.orchestration.experiments import ArtifactRun, list_artifact_runs
+from despur.orchestration.experiments import ArtifactRun, configure_artifact, list_artifact_runs
 from despur.orchestration.paper_folders import find_paper
 from despur.orchestration.plan import list_jobs_behind
 from despur.specs.paths import ResultPath, identify_run, locate_result, parse_seeds
@@ -77,9 +77,12 @@ def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[Open
 
 
 def group_by_runs(config: Mapping[str, Any], paper: str) -> list[list[tuple[str, ArtifactRun]]]:
-    """(the artifact that shows it, the run) of a paper's artifacts; those of the same runs together."""
+    """(the artifact that shows it, the run) of a paper's artifacts that read more than data; those of the same runs
+    together."""
     by_run: dict[ArtifactRun, list[tuple[str, ArtifactRun]]] = {}
     for artifact in artifact_files.list_artifacts(config, paper):
+        if configure_artifact(config, paper, artifact).get("inputs") == ["data"]:
+            continue
         for artifact_run in list_artifact_runs(config, paper, artifact):
             if locate_result(artifact_run.folders[0]).stage == "runs":
                 by_run.setdefault(replace(artifact_run, artifact=""), []).append((artifact, artifact_run))
