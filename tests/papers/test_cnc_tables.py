@@ -15,7 +15,7 @@ from despur.evidence.sentences.sentence_format import read_sentence
 from despur.evidence.sentences.values import sum_noise
 from despur.orchestration import configuration, experiments, paper_folders
 from despur.orchestration.experiments import ArtifactRun
-from despur.papers.cnc import hyperparameters, printed_rows, sentence_metrics, tables
+from despur.papers.cnc import hyperparameters, sentence_metrics, tables
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.storage.store import Dataset, load_dataset, save_dataset
@@ -409,8 +409,3 @@ def test_test_samples_that_are_drawn_anew_make_a_lift_vary(world):
         ((_, formula),) = sentence.list_formulas(source)
         found[dataset] = sum_noise(sentence, formula, source)
     assert found == {"cmnist": pytest.approx(2e4 * (0.6 * 0.4 + 0.8 * 0.2) / 50), "celeba": 0}
-
-
-@pytest.mark.parametrize(("ours", "verdict"), [(94.96, "as printed"), (95.4, "as printed"), (95.6, "not as printed")])
-def test_a_statistic_of_the_data_agrees_within_half_a_unit_of_the_last_printed_digit(ours, verdict):
-    assert printed_rows.compare_statistic(ours, 95.0, 0, substitute=False)["verdict"] == verdict

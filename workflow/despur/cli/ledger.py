@@ -33,9 +33,8 @@ def record_runs(paths: list[Path], configfile: Path | None, commit: str | None) 
 
 def list_folders(configfile: Path) -> list[Path]:
     """The folders of stage-2 runs that a configuration shows."""
-    config = configuration.load_configuration(configfile)
-    shown = {folder for _, _, folders in configuration.list_shown_folders(config) for folder in folders}
-    return sorted(Path(folder) for folder in shown if locate_result(folder).stage == "runs")
+    shown = configuration.list_shown_results(configuration.load_configuration(configfile))
+    return sorted(result.folder for result in shown if result.stage == "runs")
 
 
 def check_or_report(action: str) -> Iterator[str]:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from despur.cli.rows import Row
 from despur.orchestration import experiments
-from despur.orchestration.configuration import list_shown_folders, load_all_configurations
-from despur.orchestration.jobs import list_input_folders
-from despur.specs.paths import ResultPath, locate_result
+from despur.orchestration.configuration import list_shown_results, load_all_configurations
+from despur.orchestration.jobs import list_earlier_results
+from despur.specs.paths import ResultPath
 from despur.specs.stages import STAGES
 from despur.storage.digest import locate_checkpoints
 
@@ -18,15 +18,9 @@ CHECKPOINTS = ".resume/*"
 def list_unused() -> Iterator[str]:
     """folders of results and of checkpoints that no configuration uses, with their sizes; nothing is deleted"""
     configurations = load_all_configurations()
-    shown = {
-        folder
-        for config in configurations.values()
-        for _, _, folders in list_shown_folders(config)
-        for folder in folders
-    }
-    used = [locate_result(folder) for folder in shown]
+    used = [*set().union(*map(list_shown_results, configurations.values()))]
     for result in used:  # this list grows: what a used folder is made from is used, too
-        used += list_input_folders(result)
+        used += list_earlier_results(result)
     kept, total = {result.folder for result in used} | find_checkpoints(used), 0
     for pattern in (*FOLDERS, CHECKPOINTS):
         for folder in sorted(set(experiments.RESULTS.glob(pattern)) - kept):

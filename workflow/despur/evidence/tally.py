@@ -9,9 +9,9 @@ import pandas as pd
 
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.claims.judging import CLAIM_COLUMNS, judge_claims
-from despur.evidence.numbers.counts import P_VALUES
 from despur.evidence.numbers.tables import NUMBER_COLUMNS
 from despur.evidence.numbers.tables import TEXTS as NUMBER_TEXTS
+from despur.evidence.numbers.verdicts import P_VALUES
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration import artifact_files, experiments, paper_folders
 

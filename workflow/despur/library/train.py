@@ -14,12 +14,13 @@ import torch.utils.data
 
 from despur.library.own_data import locate_data
 from despur.library.split_dataset import SplitDataset
+from despur.orchestration.jobs import list_earlier_results
 from despur.specs.extras import name_extra
 from despur.specs.names import parse
 from despur.specs.paths import ResultPath
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
-from despur.specs.stages import PARTS, STAGES
+from despur.specs.stages import STAGES
 from despur.storage.digest import cache_key
 from despur.storage.finished_runs import read_metrics
 
@@ -93,8 +94,7 @@ def spell_run(folder: Path, method: str, data: str, seeds: int) -> ResultPath:
 
 def list_unmade(result: ResultPath) -> Iterator[ResultPath]:
     """The results that are to be made, each after those that it reads, by the time it is asked for the next one."""
-    below = [] if result.stage == "data" else [result.data]
-    for earlier in (*below, *(upstream for part in PARTS for upstream in result.upstream(part))):
+    for earlier in list_earlier_results(result):
         yield from list_unmade(earlier)
     key, kept = cache_key.__wrapped__(result), result.folder / KEY  # not what it was before raw files changed
     if not kept.exists() or kept.read_text() != key:

@@ -108,8 +108,4 @@ def find_module(artifact: str) -> tuple[str, tuple[str, ...]]:
 def format_label(artifact: str) -> str:
     """``table_a1`` -> ``Table A.1``."""
     words = [f"A.{word[1:]}" if word[:1] == "a" and word[1:].isdigit() else word for word in artifact.split("_")]
-    return (
-        " ".join(words).capitalize()
-        if not any(w.startswith("A.") for w in words)
-        else " ".join([words[0].capitalize(), *words[1:]])
-    )
+    return " ".join([words[0].capitalize(), *words[1:]])

@@ -17,7 +17,7 @@ from despur.orchestration.experiments import load_experiments
 from despur.specs.declarations import PACKAGE, read_declarations
 from despur.specs.extensions import use_extensions
 from despur.specs.names import parse, shorten, show_text, unknown
-from despur.specs.paths import chunk_seeds, split_stage
+from despur.specs.paths import ResultPath, chunk_seeds, locate_result, split_stage
 from despur.specs.resolution import resolve_canonical
 from despur.specs.settings import SettingError
 from despur.specs.stages import STAGES
@@ -57,6 +57,16 @@ def list_shown_folders(config: Mapping[str, Any]) -> list[tuple[str, str, tuple[
     ]
     of_matrix = matrix.list_artifact_runs(config)
     return [*of_papers, *(("matrix", artifact_run.paper_method, artifact_run.folders) for artifact_run in of_matrix)]
+
+
+def list_shown_results(config: Mapping[str, Any], paper: str | None = None) -> set[ResultPath]:
+    """The results that a configuration shows: of a paper (``matrix``: of the matrix), or all."""
+    return {
+        locate_result(folder)
+        for name, _, folders in list_shown_folders(config)
+        for folder in folders
+        if paper in (None, name)
+    }
 
 
 def complete_configuration(config: Mapping[str, Any], check: bool = True) -> dict[str, Any]:

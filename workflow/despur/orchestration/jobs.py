@@ -60,8 +60,8 @@ def list_source_tables(result: ResultPath) -> list[Path]:
     return [upstream.data.folder / "table.parquet" for upstream in result.upstream("stage1")]
 
 
-def list_input_folders(result: ResultPath) -> list[ResultPath]:
-    """The folders of results that a folder is made from."""
+def list_earlier_results(result: ResultPath) -> list[ResultPath]:
+    """The results that a result is made from."""
     data = [] if result.stage == "data" else [result.data]
     return [*data, *(earlier for part in PARTS for earlier in result.upstream(part))]
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from despur.orchestration import experiments, paper_folders
+from despur.orchestration.artifact_files import find_module
 from despur.orchestration.experiments import RESULTS, ArtifactRun
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve_canonical
 
-SUFFIXES = ("png", "csv", "pdf")
 FILES = ("metrics.csv", "resamples.parquet", "about.json")
 
 
@@ -51,9 +51,8 @@ def list_inputs(config: Mapping[str, Any]) -> list[str]:
 def list_outputs(config: Mapping[str, Any]) -> list[str]:
     """The files of the matrix; what the report shows comes first. None without a ``matrix``, or where no method runs on
     its data with its seeds."""
-    return (
-        [f"{config.get('outputs', RESULTS)}/matrix.{kind}" for kind in SUFFIXES] if list_artifact_runs(config) else []
-    )
+    kinds = find_module("figure")[1] if list_artifact_runs(config) else ()
+    return [f"{config.get('outputs', RESULTS)}/matrix.{kind}" for kind in kinds]
 
 
 def list_papers(artifact_run: ArtifactRun) -> list[str]:

@@ -21,7 +21,7 @@ from despur.evidence.ledger.standing import explain_revisions, find_revisions
 from despur.evidence.runs.run_files import METRICS
 from despur.orchestration import configuration
 from despur.orchestration.experiments import REFERENCE
-from despur.specs.paths import ResultPath, Run, locate_result
+from despur.specs.paths import ResultPath, Run
 from despur.storage.commits import git
 from despur.storage.finished_runs import read_metrics, rows_of
 from despur.storage.provenance import list_versions, processor
@@ -47,12 +47,7 @@ def describe_machine() -> dict[str, Any]:
 
 def list_finished(config: Mapping[str, Any], paper: str | None = None) -> list[ResultPath]:
     """The finished folders of stage-2 runs that a configuration shows: of a paper (``matrix``: the matrix), or all."""
-    shown = {
-        locate_result(folder)
-        for name, _, folders in configuration.list_shown_folders(config)
-        for folder in folders
-        if paper in (None, name)
-    }
+    shown = configuration.list_shown_results(config, paper)
     runs = [result for result in shown if result.stage == "runs" and (result.folder / METRICS).exists()]
     return sorted(runs, key=lambda result: str(result.folder))
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from despur.evidence.numbers.verdicts import P_VALUES
 from despur.evidence.statistics.multiplicity import adjust_false_discoveries, calibrate
 from despur.evidence.verdicts import COUNTED, MEASURED, NumberVerdict
 
@@ -26,11 +27,6 @@ ORDER = (
 COMPARED = (*MEASURED, *COUNTED)
 NUMBER = ("paper", "place", "artifact", "paper_dataset", "method", "setting", "metric")  # what tells numbers apart
 RATE = 0.05  # of false discoveries
-P_VALUES = {
-    NumberVerdict.WITHIN_2: "p_within_2",
-    NumberVerdict.WITHIN_5: "p_within_5",
-    NumberVerdict.BEYOND_5: "p_beyond_5",
-}
 
 
 def count_numbers(table: pd.DataFrame) -> dict[str, int]:

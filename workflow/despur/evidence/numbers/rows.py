@@ -1,6 +1,7 @@
 """What a row says of our runs beside a printed number: values by seed, collapsed seeds, settings, why it is not
 compared."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,13 @@ from despur.evidence.numbers.printed import explain_not_compared
 from despur.evidence.numbers.settings import Origin, find_origin
 from despur.evidence.runs.collapsed import describe_collapsed, mark_seeds
 from despur.evidence.verdicts import NumberVerdict, Settings
+
+
+def describe_printed(number: Any, reported_seeds: float = math.nan) -> dict[str, Any]:
+    """The columns of a printed number (a row of reported/*.csv) that was not run."""
+    base = {key: getattr(number, key) for key in ("method", "setting", "metric", "note")}
+    base |= {"paper_dataset": number.dataset, "reported": number.mean, "reported_std": number.std}
+    return base | {"reported_seeds": reported_seeds, "seeds": 0, "verdict": NumberVerdict.NOT_RUN}
 
 
 def name_sources(rows: pd.DataFrame) -> str:

@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.numbers.printed import at_settings, list_changes
-from despur.evidence.numbers.rows import describe_origin, describe_values, keep_sound, refuse_number
+from despur.evidence.numbers.rows import describe_origin, describe_printed, describe_values, keep_sound, refuse_number
 from despur.evidence.numbers.sample_noise import sample_variance
-from despur.evidence.numbers.verdicts import JUDGED_COLUMNS, judge_values, last_digit
+from despur.evidence.numbers.verdicts import DECIDING, JUDGED_COLUMNS, judge_values, last_digit
 from despur.evidence.runs import run_files
 from despur.evidence.statistics.equivalence import PrintedValue
 from despur.evidence.verdicts import NumberVerdict
 
-DECIDING = ("would_decide", "if_normal", "threefold")
 ORIGIN = ("settings", "choices", "runs")  # of what is compared
 NUMBER_COLUMNS = [
     "paper_dataset",
@@ -59,9 +58,7 @@ def compare(
     rounding = {metric: last_digit(part["mean"]) for metric, part in reported.groupby("metric")}
     rows: list[dict[str, Any]] = []
     for number in reported.itertuples():
-        base: dict[str, Any] = {key: getattr(number, key) for key in ("method", "setting", "metric", "note")}
-        base |= {"paper_dataset": number.dataset, "reported": number.mean, "reported_std": number.std}
-        base["reported_seeds"] = reported_seeds
+        base = describe_printed(number, reported_seeds)
         here = best[(best["split"] == splits.get(number.metric, "test")) & (best["paper_dataset"] == number.dataset)]
         here = here[here["paper_method"] == number.method]
         mine = at_settings(here[(here["group"] == "") & (here["metric"] == number.metric)], number.setting)
@@ -81,7 +78,7 @@ def compare(
                 row |= refused or {"verdict": NumberVerdict.NOT_COMPARED, "reason": "every seed collapsed"}
             rows.append(base | row | describe_origin(number, part, bool(substitute)))
         if not len(mine):
-            rows.append(base | {"seeds": 0, "verdict": NumberVerdict.NOT_RUN})
+            rows.append(base)
     return pd.DataFrame(rows, columns=NUMBER_COLUMNS).astype(dict.fromkeys(TEXTS, object))
 
 

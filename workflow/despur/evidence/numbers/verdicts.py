@@ -24,18 +24,13 @@ TOLERANCES = (2.0, 5.0)
 # units in which a tolerance is in points; of others, percent of the printed number
 POINTS = ("percent", "pp", "fraction")
 NORMAL = 0.05  # one-sided: of the 90 % interval, by which verdicts are wrong in 5 % if seeds are normal
-JUDGED_COLUMNS = [  # what judging adds to a row
-    "difference",
-    "low",
-    "high",
-    "verdict",
-    "would_decide",
-    "if_normal",
-    "threefold",
-    "p_within_2",
-    "p_within_5",
-    "p_beyond_5",
-]
+P_VALUES = {  # of the statements that a verdict may make: their column
+    NumberVerdict.WITHIN_2: "p_within_2",
+    NumberVerdict.WITHIN_5: "p_within_5",
+    NumberVerdict.BEYOND_5: "p_beyond_5",
+}
+DECIDING = ("would_decide", "if_normal", "threefold")  # what else judging says in words
+JUDGED_COLUMNS = ["difference", "low", "high", "verdict", *DECIDING, *P_VALUES.values()]  # what it adds to a row
 
 
 def judge_values(
@@ -98,11 +93,11 @@ def find_p_values(difference: Difference) -> dict[str, float]:
     """Of the three statements that a verdict may make."""
     small, large = TOLERANCES
     shown = {
-        "p_within_2": partial(difference.is_within, small),
-        "p_within_5": partial(difference.is_within, large),
-        "p_beyond_5": partial(difference.is_beyond, large),
+        NumberVerdict.WITHIN_2: partial(difference.is_within, small),
+        NumberVerdict.WITHIN_5: partial(difference.is_within, large),
+        NumberVerdict.BEYOND_5: partial(difference.is_beyond, large),
     }
-    return {name: find_p_value(is_shown) for name, is_shown in shown.items()}
+    return {P_VALUES[verdict]: find_p_value(is_shown) for verdict, is_shown in shown.items()}
 
 
 def what_would_decide(difference: Difference) -> str:

@@ -17,28 +17,15 @@ from despur.evidence.runs.collapsed import mark_collapsed
 from despur.evidence.runs.grids import Grid, describe_grid, find_measured_methods, name_family
 from despur.orchestration.experiments import ArtifactRun
 
-RUN_COLUMNS = [
-    "paper_dataset",
-    "used_dataset",
-    "paper_method",
-    "data",
-    "substitute",
-    "artifact",
-    "paper",
-    "tuned",
-    "untuned",
-    "partial",
-    "other_point",
-    "screened",
-    "collapsed",
-    "seed",
-    "split",
-    "selection",
-    "metric",
-    "group",
-    "value",
-    "measured",
-]
+IDENTITY = {  # columns that are the same in all rows of an artifact's run: attributes of it
+    "paper_dataset": "paper_dataset",
+    "used_dataset": "dataset",
+    "paper_method": "paper_method",
+    "substitute": "substitute",
+    "artifact": "artifact",
+    "paper": "paper",
+}
+ROW_COLUMNS = ["data", *Grid._fields, "collapsed", "seed", "split", "selection", "metric", "group", "value", "measured"]
 
 
 def parse_artifact_runs(text: str) -> list[ArtifactRun]:
@@ -74,15 +61,8 @@ def load_resamples(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
 
 
 def identify_rows(artifact_run: ArtifactRun) -> dict[str, Any]:
-    """The columns that say whose rows these are: the same in all rows of an artifact's run."""
-    return {
-        "paper_dataset": artifact_run.paper_dataset,
-        "used_dataset": artifact_run.dataset,
-        "paper_method": artifact_run.paper_method,
-        "substitute": artifact_run.substitute,
-        "artifact": artifact_run.artifact,
-        "paper": artifact_run.paper,
-    }
+    """The columns that say whose rows these are."""
+    return {column: getattr(artifact_run, name) for column, name in IDENTITY.items()}
 
 
 def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.DataFrame:
@@ -105,7 +85,7 @@ def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.Dat
             if "value" in part:  # what is never compared is about all seeds
                 run_columns["collapsed"] = False if artifact_run.substitute else mark_collapsed(part)
             parts.append(part.assign(**run_columns))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=RUN_COLUMNS)
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*IDENTITY, *ROW_COLUMNS])
 
 
 def keep_most_seeds(table: pd.DataFrame, family: Sequence[str]) -> pd.DataFrame:

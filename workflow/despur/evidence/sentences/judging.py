@@ -10,7 +10,7 @@ from despur.evidence.claims.evaluate_formulas import collect_rows
 from despur.evidence.claims.judging import uses_datasets
 from despur.evidence.claims.measured_values import AmbiguousValue, MeasuredValues
 from despur.evidence.numbers.printed import find_refusal
-from despur.evidence.numbers.rows import name_runs, name_sources, refuse_settings
+from despur.evidence.numbers.rows import describe_printed, name_runs, name_sources, refuse_settings
 from despur.evidence.numbers.settings import find_origin
 from despur.evidence.numbers.tables import NUMBER_COLUMNS, compare, format_table
 from despur.evidence.numbers.verdicts import last_digit
@@ -65,9 +65,7 @@ def format_number(mean: float, std: float) -> str:
 def judge_sentence(sentence: Sentence, metrics: pd.DataFrame, resamples: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of one number."""
     number, words = sentence.number, sentence.words
-    base = {key: getattr(number, key) for key in ("method", "setting", "metric", "note")}
-    base |= {"paper_dataset": number.dataset, "reported": number.mean, "reported_std": number.std}
-    base |= {"reported_seeds": sentence.seeds, "seeds": 0, "verdict": NumberVerdict.NOT_RUN}
+    base = describe_printed(number, sentence.seeds)
     if "claim" in words:
         return [base | {"reason": f"a range, judged as a claim: {words['claim']}"}]
     rows = []

@@ -7,7 +7,9 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.numbers.printed import parse_settings, weighted_averages
+from despur.evidence.numbers.rows import describe_printed
 from despur.evidence.numbers.tables import NUMBER_COLUMNS, compare, format_table
+from despur.evidence.numbers.verdicts import judge_count
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.runs.run_files import load_abouts
 from despur.evidence.sentences.judging import format_number
@@ -16,7 +18,6 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.papers.cnc.clustering import write_table_clustering
 from despur.papers.cnc.hours import load_with_hours
 from despur.papers.cnc.hyperparameters import write_table_a7_a11
-from despur.papers.cnc.printed_rows import compare_statistic, printed_row
 from despur.papers.cnc.sentence_metrics import load_sentence_metrics
 from despur.reporting.judged_tables import judge_paper
 from despur.reporting.tables import WriteArtifact, main, write_table
@@ -45,9 +46,8 @@ def write_table_a6(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Percent toxic among the training comments that mention an identity: of the data, not of a model."""
     rows = []
     for number in pd.read_csv(REPORTED / "table_a6.csv").itertuples():
-        rows += [printed_row(number) | measure_toxicity(artifact_run, number) for artifact_run in artifact_runs] or [
-            printed_row(number)
-        ]
+        base = describe_printed(number)
+        rows += [base | measure_toxicity(artifact_run, number) for artifact_run in artifact_runs] or [base]
     table = pd.DataFrame(rows, columns=NUMBER_COLUMNS)
     write_table(output, table, format_table(table, format_number).drop(columns=["method", "seeds"]))
 
@@ -64,9 +64,9 @@ def measure_toxicity(artifact_run: ArtifactRun, number: Any) -> dict[str, Any]:
     sizes = dataset.groups[dataset.rows("train")].sum(axis=0)
     other, toxic = (int(sizes[dataset.about["groups"].index(name)]) for name in names)
     ours = 100 * toxic / max(other + toxic, 1)
-    return {"ours": ours, "seeds": 1, "data": artifact_run.dataset} | compare_statistic(
-        ours, number.mean, 1, artifact_run.substitute
-    )
+    refused = {"verdict": NumberVerdict.SUBSTITUTE} if artifact_run.substitute else {}
+    judged = refused or judge_count(ours, number.mean, rounding=0.05)  # one decimal is printed
+    return {"ours": ours, "seeds": 1, "data": artifact_run.dataset} | judged
 
 
 def write_table_a12(artifact_runs: list[ArtifactRun], output: Path) -> None:
@@ -78,7 +78,8 @@ def write_table_a12(artifact_runs: list[ArtifactRun], output: Path) -> None:
             for artifact_run in artifact_runs
             if (artifact_run.paper_dataset, artifact_run.paper_method) == (number.dataset, number.method)
         ]
-        rows += [printed_row(number) | measure_cost(artifact_run) for artifact_run in mine] or [printed_row(number)]
+        base = describe_printed(number)
+        rows += [base | measure_cost(artifact_run) for artifact_run in mine] or [base]
     table = pd.DataFrame(rows).reindex(columns=[*NUMBER_COLUMNS, "seconds", "peak_memory_mb", "device"])
     display = format_table(table, format_number)
     for name in ("seconds", "peak_memory_mb"):

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 from despur.evidence.measurements import Measurement
-from despur.evidence.numbers.counts import P_VALUES
+from despur.evidence.numbers.verdicts import P_VALUES
 from despur.evidence.verdicts import NumberVerdict
 
 FEW = 10  # seeds: as many as the reference has

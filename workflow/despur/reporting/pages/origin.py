@@ -5,8 +5,8 @@ import platform
 from collections.abc import Mapping
 from typing import Any
 
-from despur.orchestration.configuration import list_shown_folders
-from despur.specs.paths import ResultPath, locate_result
+from despur.orchestration.configuration import list_shown_results
+from despur.specs.paths import ResultPath
 from despur.storage.abouts import list_checksums
 from despur.storage.commits import git
 from despur.storage.provenance import list_versions
@@ -28,7 +28,7 @@ def describe_code() -> dict[str, Any]:
 def describe_data(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Name, source, license and checksums of the data sets that a configuration's runs read, as far as they are
     made."""
-    results = {locate_result(folder).data for _, _, folders in list_shown_folders(config) for folder in folders}
+    results = {result.data for result in list_shown_results(config)}
     made = [
         result
         for result in sorted(results, key=lambda result: result.dataset)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from despur.evidence.numbers.counts import P_VALUES
-from despur.evidence.numbers.tables import DECIDING, ORIGIN
+from despur.evidence.numbers.tables import ORIGIN
+from despur.evidence.numbers.verdicts import DECIDING, P_VALUES
 
 SCORECARD_COLUMNS = [
     "paper",

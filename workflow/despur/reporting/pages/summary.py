@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from despur.evidence.all_evidence import Evidence, PaperEvidence, load_evidence
-from despur.evidence.numbers.counts import COMPARED, P_VALUES
+from despur.evidence.numbers.counts import COMPARED
+from despur.evidence.numbers.verdicts import P_VALUES
 from despur.evidence.verdicts import COUNTED, ORDERS, NumberVerdict, Settings, Tier
 from despur.orchestration import experiments
 from despur.reporting.pages.markdown import escape_star, format_table
