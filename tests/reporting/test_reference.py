@@ -70,7 +70,7 @@ def test_of_the_ledger_the_rows_with_a_verdict_are_kept_and_runs_of_this_machine
     monkeypatch.setattr(reference, "give_verdicts", give_verdicts)
     kept = pd.read_csv(reference.keep_ledger_verdicts([tmp_path / "some.yaml", tmp_path / "other.yaml"]))
     assert list(kept["method"]) == ["a", "c", "e", "f", "g"]
-    assert pd.read_csv(reference.LEDGER_VERDICTS.with_name("choices.csv"))["choice"].tolist() == ["wider"]
+    assert pd.read_csv(reference.CHOICES)["choice"].tolist() == ["wider"]
 
 
 def test_what_despur_writes_does_not_make_code_unclean(tmp_path, monkeypatch):

@@ -22,6 +22,7 @@ from despur.cli import (
     summary,
     unused,
 )
+from despur.orchestration.experiments import PUBLISHED
 from despur.specs.hyperparameters import RULES
 
 
@@ -145,7 +146,7 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
     "judge": (
         judge.judge_measured,
         {
-            "--configfile": PATH | {"default": Path("config/published.yaml")},
+            "--configfile": PATH | {"default": PUBLISHED},
             "--output": PATH | {"default": Path("results/verdicts"), "help": "the folder to write to"},
             "--no-ledger": {"action": "store_true", "help": "only runs of this machine"},
         },

@@ -10,6 +10,7 @@ from despur.cli.metrics import find_roles
 from despur.specs.paths import locate_result
 from despur.storage.disk import refuse_special
 from despur.storage.finished_runs import find_runs, read_history, read_metrics
+from despur.storage.texts import write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,6 @@ def explore(paths: Sequence[str], output: Path) -> Iterator[str]:
     import pandas as pd
 
     from despur.reporting.templates import render_template
-    from despur.storage.store import atomic
 
     refuse_special(output)
     folders = find_runs(paths or [RUN_FOLDERS])
@@ -48,8 +48,7 @@ def explore(paths: Sequence[str], output: Path) -> Iterator[str]:
         headlines=list_headlines(folders),
         scorecard=output.with_name("scorecard.html").exists(),
     )
-    with atomic(output) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_text(output, text)
     yield f"{output}: runs: {count_runs(points)}; data sets: {points['dataset'].nunique()}"
 
 

@@ -5,11 +5,12 @@ from pathlib import Path
 
 from despur.cli.rows import Row
 from despur.orchestration import configuration
+from despur.orchestration.experiments import PUBLISHED
 from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError
 from despur.storage.raw_files import is_bundled
 
-JUDGED = [Path("config/published.yaml"), Path("config/frozen.yaml")]  # what the ledger's records are judged by
+JUDGED = [PUBLISHED, Path("config/frozen.yaml")]  # what the ledger's records are judged by
 
 
 def record_runs(paths: list[Path], configfile: Path | None, commit: str | None) -> Iterator[str]:

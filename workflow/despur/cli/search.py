@@ -19,7 +19,7 @@ from despur.specs.names import parse
 from despur.specs.paths import locate_result
 from despur.specs.resolution import check_length, resolve
 from despur.specs.settings import SettingError, spell
-from despur.storage.store import atomic
+from despur.storage.texts import write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,8 +101,7 @@ def rank_trials(name: str, folders: Sequence[str]) -> Iterator[str]:
 def write_tuned(target: Path, header: str, config: Mapping[str, Any], winners: Mapping[str, str]) -> None:
     """The configuration of a matrix with these methods."""
     tuned = {**config, "matrix": {"data": config["matrix"]["data"], "methods": dict(winners)}}
-    with atomic(target) as temporary:
-        temporary.write_text(header + yaml.safe_dump(tuned, sort_keys=False))
+    write_text(target, header + yaml.safe_dump(tuned, sort_keys=False))
 
 
 def describe_ranges(method: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from despur.library.split_dataset import SplitDataset
 from despur.orchestration.jobs import list_earlier_results
 from despur.specs.extras import name_extra
 from despur.specs.names import parse
-from despur.specs.paths import ResultPath
+from despur.specs.paths import ResultPath, chunk_seeds
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.specs.stages import STAGES
@@ -89,7 +89,7 @@ def spell_run(folder: Path, method: str, data: str, seeds: int) -> ResultPath:
     name = resolve("methods", method, parse(dataset)[0]).name
     if seeds < 1:
         raise SettingError(f"seeds {seeds}: one or more")
-    return ResultPath(folder, "runs", dataset, name, f"s0-{seeds - 1}" if seeds > 1 else "s0")
+    return ResultPath(folder, "runs", dataset, name, chunk_seeds(seeds, seeds)[0])
 
 
 def list_unmade(result: ResultPath) -> Iterator[ResultPath]:

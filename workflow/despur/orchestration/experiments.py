@@ -54,6 +54,7 @@ from despur.specs.yaml_files import load_file
 REFERENCE = Path("results/reference")  # what full runs measured: kept in the project
 LEDGER = Path("results/ledger")  # one record for each run
 RESULTS = Path("results")
+PUBLISHED = Path("config/published.yaml")  # everything that the papers print
 
 
 @dataclass(frozen=True)

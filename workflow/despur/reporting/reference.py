@@ -24,6 +24,7 @@ from despur.orchestration.experiments import REFERENCE
 from despur.reporting.digits import find_reference, keep_digits
 from despur.reporting.pages import origin
 from despur.reporting.pages.cost import list_times
+from despur.reporting.pages.open_choices import CHOICES
 from despur.reporting.pages.scorecard_rows import join_tables
 from despur.reporting.pages.summary import renew_documents
 from despur.reporting.without_training import give_verdicts
@@ -123,7 +124,7 @@ def keep_ledger_verdicts(configfiles: Sequence[Path]) -> Path:
             for _ in give_verdicts(configfile, output, use_ledger=True, results=output / "no runs"):
                 pass
             parts.append(pd.read_csv(output / "scorecard.csv", dtype=str))
-        shutil.copy(Path(folder) / configfiles[0].stem / "choices.csv", LEDGER_VERDICTS.with_name("choices.csv"))
+        shutil.copy(Path(folder) / configfiles[0].stem / "choices.csv", CHOICES)
     rows = pd.concat(parts, ignore_index=True).drop_duplicates()
     partly_run = rows["verdict"].eq(ClaimVerdict.NOT_RUN) & rows["tier"].eq(Tier.PAPER) & rows["data"].notna()
     write_csv(LEDGER_VERDICTS, rows[rows["verdict"].isin([*COMPARED, *DECIDED, *ORDERS, *SHOWN]) | partly_run])

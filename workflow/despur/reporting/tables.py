@@ -17,7 +17,8 @@ from despur.orchestration import artifact_files, experiments, paper_folders
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.templates import render_template
 from despur.storage.group_warnings import describe_warnings
-from despur.storage.store import InputError, atomic, write_csv
+from despur.storage.store import InputError, write_csv
+from despur.storage.texts import write_text
 
 WriteArtifact = Callable[[list[ArtifactRun], Path], None]  # of these runs, to files of this name without suffix
 MEASURED_ON = "of the test split, at the step that is best on validation data"
@@ -74,8 +75,7 @@ def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None 
         ".html": render_table(prefix.parent.name, prefix.with_suffix("").name, display, line),
     }
     for suffix, text in texts.items():
-        with atomic(prefix.with_suffix(suffix)) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_text(prefix.with_suffix(suffix), text)
 
 
 def render_table(paper: str, name: str, display: pd.DataFrame, line: str) -> str:
@@ -143,5 +143,4 @@ def append_warnings(prefix: Path, artifact_runs: Sequence[ArtifactRun]) -> None:
     shown = [html.escape(" ".join(warning.split())) for warning in warnings]  # names of classes may be any text
     for file, form in ((prefix.with_suffix(suffix), form) for suffix, form in forms.items()):
         if warnings and file.exists():
-            with atomic(file) as temporary:
-                temporary.write_text(file.read_text() + "".join(map(form.format, shown)))
+            write_text(file, file.read_text() + "".join(map(form.format, shown)))

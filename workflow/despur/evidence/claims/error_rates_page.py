@@ -22,7 +22,7 @@ from despur.evidence.claims.error_rates import (
 from despur.evidence.claims.noise_shapes import COLLAPSE, FAR_BELOW
 from despur.evidence.numbers.tables import to_markdown
 from despur.evidence.statistics.contrasts import LEVEL
-from despur.storage.store import atomic
+from despur.storage.texts import write_text
 
 
 def format_rates(rates: pd.DataFrame) -> str:
@@ -115,8 +115,7 @@ def main() -> None:
     parser.add_argument("file", type=Path, help="where to write the page")
     tables = (simulate_table(), simulate_table_of_numbers(), simulate_table_of_choices())
     text = to_text(*tables, simulate_table_of_correlations(), simulate_table_not_covered())
-    with atomic(parser.parse_args().file) as temporary:
-        temporary.write_text(text)
+    write_text(parser.parse_args().file, text)
 
 
 if __name__ == "__main__":

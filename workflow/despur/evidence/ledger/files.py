@@ -21,7 +21,8 @@ from despur.specs.declarations import list_revised_metrics
 from despur.specs.names import parse
 from despur.specs.paths import Run
 from despur.specs.respecification import respecify
-from despur.storage.store import Array, InputError, atomic
+from despur.storage.store import Array, InputError
+from despur.storage.texts import write_text
 
 SCHEMA = 1
 KEYS = {  # what a record holds, and of which type it is
@@ -55,8 +56,7 @@ def write(folder: Path, stem: str, content: Mapping[str, Any]) -> Path:
     text = json.dumps(content, indent=1, allow_nan=False) + "\n"
     path = folder / f"{stem}-{digest(text)}.json"
     if not path.exists():
-        with atomic(path) as temporary:
-            temporary.write_text(text)
+        write_text(path, text)
     return path
 
 

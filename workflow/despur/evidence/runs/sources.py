@@ -13,7 +13,7 @@ from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import explain_revisions, judge_records
 from despur.evidence.runs.changed_settings import name_data
 from despur.orchestration.experiments import RESULTS, ArtifactRun
-from despur.specs.paths import ResultPath, Run, locate_result
+from despur.specs.paths import Run, chunk_seeds, locate_result
 from despur.specs.settings import SettingError
 from despur.storage.digest import revisions
 from despur.storage.finished_runs import means_the_same
@@ -68,8 +68,7 @@ def list_runs(artifact_run: ArtifactRun, seeds: int) -> dict[str, list[Run]]:
     """The runs of an artifact at each of its points, with seeds 0 to ``seeds`` - 1, whichever it asks for."""
     result = locate_result(artifact_run.folders[0])
     by_key: dict[str, list[Run]] = {}
-    span = f"s0-{seeds - 1}" if seeds > 1 else "s0"
-    for run in ResultPath(result.root, result.stage, result.dataset, result.name, span).runs():
+    for run in replace(result, seeds=chunk_seeds(seeds, seeds)[0]).runs():
         by_key.setdefault(f"{name_data(artifact_run, run.data.name)}/{run.spec.name}", []).append(run)
     return by_key
 

@@ -32,7 +32,7 @@ from despur.reporting.pages.number_lists import (
 from despur.reporting.pages.open_work import describe_open_work, list_open_work
 from despur.reporting.pages.primary_claims import NOT_MEASURED, select_own
 from despur.reporting.pages.summary import PaperSummary, summarize_papers
-from despur.storage.store import atomic
+from despur.storage.texts import write_text
 
 PAGE = Path("docs/what_we_found.md")
 NEAR = (NumberVerdict.WITHIN_2, NumberVerdict.WITHIN_5)
@@ -53,8 +53,7 @@ hardly any such verdict can remain where only 5 % of all may be false."""
 def write_findings(evidence: Evidence) -> Path:
     """Bring the page up to date."""
     text = format_findings(evidence, judge_records(load_sound(files.LEDGER)[0]))
-    with atomic(PAGE) as temporary:
-        temporary.write_text(text)
+    write_text(PAGE, text)
     return PAGE
 
 

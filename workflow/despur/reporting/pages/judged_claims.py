@@ -14,7 +14,7 @@ from despur.evidence.verdicts import DECIDED, ClaimVerdict
 from despur.orchestration.experiments import load_experiments
 from despur.reporting.pages.markdown import escape_star, format_table
 from despur.reporting.pages.primary_claims import select_own
-from despur.storage.store import atomic
+from despur.storage.texts import write_text
 
 PAGE = Path("docs/judged_claims.md")
 INTRODUCTION = """# Claims on the papers' data
@@ -29,8 +29,7 @@ results](reading_results.md) explains the verdicts, [What we found](what_we_foun
 
 def write_judged_claims(evidence: Evidence) -> Path:
     """Bring the page up to date."""
-    with atomic(PAGE) as temporary:
-        temporary.write_text(format_judged_claims(evidence.claims))
+    write_text(PAGE, format_judged_claims(evidence.claims))
     return PAGE
 
 

@@ -16,7 +16,7 @@ from despur.orchestration.experiments import load_experiments
 from despur.orchestration.paper_folders import find_papers
 from despur.reporting.pages.markdown import format_table
 from despur.specs.names import parse
-from despur.storage.store import atomic
+from despur.storage.texts import write_text
 
 MARKS = ("<!-- generated: measured -->\n", "<!-- end -->")
 METRICS = ("worst_group_accuracy", "average_accuracy", "probe_accuracy", "domain_accuracy")
@@ -29,8 +29,7 @@ def write_reports() -> Iterator[tuple[str, Path]]:
         file = home / "README.md"
         new = insert_report(text := file.read_text(), report_paper(paper, records))
         if new != text:
-            with atomic(file) as temporary:
-                temporary.write_text(new)
+            write_text(file, new)
             yield paper, file
 
 

@@ -10,7 +10,7 @@ from despur.evidence.statistics.contrasts import SEEDS
 from despur.evidence.verdicts import ChoiceVerdict
 from despur.orchestration.experiments import REFERENCE
 from despur.reporting.pages.markdown import format_table
-from despur.storage.store import atomic
+from despur.storage.texts import write_text
 
 CHOICES = REFERENCE / "ledger/choices.csv"
 PAGE = Path("docs/open_choices.md")
@@ -26,8 +26,7 @@ printed numbers and are in use."""
 
 def write_open_choices() -> Path:
     """Bring the page up to date."""
-    with atomic(PAGE) as temporary:
-        temporary.write_text(format_choices(pd.read_csv(CHOICES, keep_default_na=False)))
+    write_text(PAGE, format_choices(pd.read_csv(CHOICES, keep_default_na=False)))
     return PAGE
 
 

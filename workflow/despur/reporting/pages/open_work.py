@@ -2,21 +2,19 @@
 them, in a sentence."""
 
 from collections.abc import Collection, Iterator
-from pathlib import Path
 from typing import Any
 
 from despur.evidence.runs.sources import Sources
 from despur.orchestration.configuration import load_configuration
+from despur.orchestration.experiments import PUBLISHED
 from despur.orchestration.resources import estimate_hours
 from despur.reporting.open_runs import OpenRuns, list_open_runs
-
-CONFIGURATION = Path("config/published.yaml")
 
 
 def list_open_work(paper: str, datasets: Collection[str], sources: Sources) -> list[OpenRuns]:
     """The runs of the paper's settings and of its grids that a printed number or a claim about these data sets waits
     for."""
-    config = load_configuration(CONFIGURATION) | {"papers": [paper], "sweep": True}
+    config = load_configuration(PUBLISHED) | {"papers": [paper], "sweep": True}
     return [
         open_runs
         for open_runs in list_open_runs(config, sources)
@@ -36,7 +34,7 @@ def describe_open_work(open_work: list[OpenRuns]) -> Iterator[str]:
     yield (
         f"- **Open for want of time alone**, of data that were measured: {describe_group(open_work)} (on a CPU core, "
         f"at most). Most numbers and claims an hour first: {'; '.join(said)}. `despur plan --open --configfile "
-        f"{CONFIGURATION} --device cpu` lists them, with `sweep: true` grids, too."
+        f"{PUBLISHED} --device cpu` lists them, with `sweep: true` grids, too."
     )
 
 

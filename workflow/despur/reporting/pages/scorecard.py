@@ -24,7 +24,8 @@ from despur.reporting.pages.scorecard_page import Page
 from despur.reporting.pages.scorecard_rows import join_tables
 from despur.reporting.templates import render_template
 from despur.specs.settings import SettingError
-from despur.storage.store import InputError, atomic, write_csv
+from despur.storage.store import InputError, write_csv
+from despur.storage.texts import write_text
 
 
 def render(page: Page, digits: str) -> str:
@@ -69,8 +70,7 @@ def write(config: Mapping[str, Any], prefix: Path) -> None:
     home = "\n\n".join([*(format_sentence(paper["summary"]) for paper in page.papers), digits])
     texts = {"html": render(page, digits), "rst": home + "\n", "yaml": page.format_configuration()}
     for kind, text in texts.items():
-        with atomic(prefix.with_suffix(f".{kind}")) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_text(prefix.with_suffix(f".{kind}"), text)
 
 
 def format_sentence(paper: summary.PaperSummary) -> str:

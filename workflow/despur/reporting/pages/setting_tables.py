@@ -16,7 +16,7 @@ from despur.specs.declarations import paper_hyperparameters, read_declarations
 from despur.specs.paths import locate_result
 from despur.specs.settings import spell
 from despur.specs.spec import Spec
-from despur.storage.store import atomic
+from despur.storage.texts import write_text
 
 CONFIGURATION = PAPERS.parents[2] / "config/published.yaml"
 FILE = "settings.md"
@@ -122,8 +122,7 @@ def render(paper: str) -> str:
 def write_pages() -> None:
     """Write the pages of all papers anew."""
     for readme in sorted(PAPERS.glob("*/README.md")):
-        with atomic(readme.parent / FILE) as temporary:
-            temporary.write_text(render(readme.parent.name))
+        write_text(readme.parent / FILE, render(readme.parent.name))
 
 
 if __name__ == "__main__":

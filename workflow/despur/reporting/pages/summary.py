@@ -24,7 +24,8 @@ from despur.reporting.pages.primary_claims import (
     select_own,
     shorten,
 )
-from despur.storage.store import InputError, atomic
+from despur.storage.store import InputError
+from despur.storage.texts import write_text
 
 EXPLAINED = Path("docs/reading_results.md")
 DOCUMENTS = (*map(Path, ("README.md", "docs/index.md", "docs/tutorial.md")), EXPLAINED)
@@ -171,8 +172,7 @@ def renew_documents(documents: Iterable[Path] = DOCUMENTS) -> Iterator[Path]:
     papers = summarize_papers(load_evidence())
     texts = {file: replace_summary(file.read_text(), file, papers) for file in documents}
     for file, text in texts.items():
-        with atomic(file) as temporary:
-            temporary.write_text(text)
+        write_text(file, text)
         yield file
 
 
