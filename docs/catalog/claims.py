@@ -10,8 +10,8 @@ from catalog.markdown import code, contents, escape, link_file, page, table
 from catalog.verdicts import TITLES, describe_verdicts
 from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.claims.decisions import judge_on_printed
-from despur.evidence.claims.printed_numbers import Printed as PrintedNumbers
-from despur.evidence.verdicts import ClaimVerdict, Printed
+from despur.evidence.claims.printed_numbers import PrintedNumbers
+from despur.evidence.verdicts import ClaimVerdict, PrintedVerdict
 from despur.orchestration.experiments import load_experiments
 from despur.orchestration.paper_folders import find_paper, list_papers
 from despur.specs.declarations import PACKAGE
@@ -26,7 +26,7 @@ INTRODUCTION = (
     "(../error_rates.md) their error rates."
 )
 FORMAT = PACKAGE / "evidence/claims/claim_format.py"
-OUTCOMES = (*Printed, ClaimVerdict.NOT_EXECUTED)
+OUTCOMES = (*PrintedVerdict, ClaimVerdict.NOT_EXECUTED)
 
 
 def build_pages() -> dict[str, str]:
@@ -91,11 +91,11 @@ def build_page(paper: str) -> str:
 def list_slips(claims: list[tuple[Claim, dict[str, list[str]]]]) -> str:
     """The claims that the paper's own numbers contradict, with what is printed."""
     lines = [
-        f"- {escape(claim.statement)} ({code(claim.name)}) – {escape(said.removeprefix(f'{Printed.CONTRADICTED}: '))} "
+        f"- {escape(claim.statement)} ({code(claim.name)}) – {escape(said.removeprefix(f'{PrintedVerdict.CONTRADICTED}: '))} "
         f"({', '.join(datasets)})"
         for claim, outcomes in claims
         for said, datasets in outcomes.items()
-        if said.startswith(Printed.CONTRADICTED)
+        if said.startswith(PrintedVerdict.CONTRADICTED)
     ]
     return "\n".join(["The printed numbers contradict these claims:\n", *lines]) if lines else "None."
 

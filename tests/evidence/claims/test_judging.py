@@ -16,12 +16,11 @@ from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.claims.decisions import judge_claim, judge_on_printed, select_note
 from despur.evidence.claims.judging import format_claims, judge_claims
 from despur.evidence.claims.measured_values import AmbiguousValue, MeasuredValues
-from despur.evidence.claims.printed_numbers import Printed, load_printed_numbers
+from despur.evidence.claims.printed_numbers import PrintedNumbers, load_printed_numbers
 from despur.evidence.claims.refusals import list_fitted_settings
 from despur.evidence.statistics.levels import Missing
 from despur.evidence.statistics.rank_correlations import fisher, least_half_width
-from despur.evidence.verdicts import Printed as PrintedVerdict
-from despur.evidence.verdicts import Tier
+from despur.evidence.verdicts import PrintedVerdict, Tier
 from despur.orchestration import experiments, paper_folders
 from despur.orchestration.experiments import ArtifactRun
 
@@ -485,7 +484,8 @@ cmnist,cnc,p_corr=0.995,mi,1.2,,nats,
 def test_a_claim_is_executed_on_printed_numbers(contrasts, margin, outcome, tmp_path):
     write(tmp_path, [], NUMBERS)
     assert (
-        judge_on_printed(claim(contrasts, margin), ["cmnist"], Printed(tmp_path / "reported", []))["printed"] == outcome
+        judge_on_printed(claim(contrasts, margin), ["cmnist"], PrintedNumbers(tmp_path / "reported", []))["printed"]
+        == outcome
     )
 
 
@@ -503,14 +503,14 @@ def test_printed_numbers_may_go_by_other_names(tmp_path):
         "selection": "best",
         "group": "1%",
     }
-    assert Printed(tmp_path / "reported", names).value(asked)["value"].tolist() == [0.9]
+    assert PrintedNumbers(tmp_path / "reported", names).value(asked)["value"].tolist() == [0.9]
     with pytest.raises(Missing):
-        Printed(tmp_path / "reported", names).value({**asked, "group": "10%"})
+        PrintedNumbers(tmp_path / "reported", names).value({**asked, "group": "10%"})
     own = claim(
         {"higher": "other_name", "than": 0.5},
         printed={"contrasts": {"higher": "cnc", "than": 0.5, "metric": "test_ood_accuracy"}},
     )
-    assert judge_on_printed(own, ["cmnist"], Printed(tmp_path / "reported", names))["printed"] == "holds"
+    assert judge_on_printed(own, ["cmnist"], PrintedNumbers(tmp_path / "reported", names))["printed"] == "holds"
 
 
 # the claims of the papers
@@ -536,7 +536,7 @@ def test_every_claim_is_executed_on_the_printed_numbers_first(paper):
     not printed."""
     every, names = read_claims(paper_folders.PAPERS / paper / "claims.yaml")
     folder = paper_folders.PAPERS / paper / "reported"
-    numbers = {claim.artifact: Printed(folder, names, claim.artifact) for claim in every}
+    numbers = {claim.artifact: PrintedNumbers(folder, names, claim.artifact) for claim in every}
     for claim in (claim for claim in every if not claim.not_executed):
         for datasets in claim.rows:
             found = judge_on_printed(claim, datasets, numbers[claim.artifact])

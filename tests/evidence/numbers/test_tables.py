@@ -10,7 +10,7 @@ from despur.evidence.numbers import tables
 from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.numbers.tables import compare, format_spread, format_table, to_markdown
 from despur.evidence.numbers.verdicts import judge_values
-from despur.evidence.runs.artifact_metrics import load_metrics, parse_artifact_runs, select_headline
+from despur.evidence.runs.artifact_metrics import load_metrics, parse_artifact_runs, select_test
 from despur.evidence.statistics.equivalence import PrintedValue
 from despur.orchestration.experiments import ArtifactRun
 
@@ -244,14 +244,14 @@ def test_metrics_know_paper_data_and_groups(run):
 
 def test_a_metric_that_is_not_a_number_stays_one(run):
     metrics = load_metrics([run([(np.nan, 0.9)])])
-    worst = select_headline(metrics).query("metric == 'worst_group_accuracy'")
+    worst = select_test(metrics).query("metric == 'worst_group_accuracy'")
     assert worst["value"].isna().tolist() == [True]
 
 
 def test_the_headline_is_the_best_step_on_the_test_split(run):
     metrics = load_metrics([run([(0.7, 0.9)])])
-    assert set(select_headline(metrics)["split"]) == {"test"}
-    assert select_headline(metrics).query("metric == 'average_accuracy'")["value"].tolist() == [0.9]
+    assert set(select_test(metrics)["split"]) == {"test"}
+    assert select_test(metrics).query("metric == 'average_accuracy'")["value"].tolist() == [0.9]
 
 
 def test_runs_of_an_artifact_survive_the_command_line():

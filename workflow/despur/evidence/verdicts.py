@@ -51,7 +51,7 @@ class ChoiceVerdict(StrEnum):
     NOT_TRIED = "not tried"
 
 
-class Printed(StrEnum):
+class PrintedVerdict(StrEnum):
     """What a paper's own printed numbers say of its claim."""
 
     HOLDS = "holds"

@@ -161,7 +161,7 @@ def write_evidence(sources: Sources, shown: Sequence[ArtifactRun], file: Path) -
                 "run": key or f"{content['dataset']}/{content['method']}/s{content['seed']}",
                 "counts": not reason,
                 "reason": reason,
-                "measured": recorded.describe_machine(load_record(str(path))),
+                "measured": recorded.describe_source(load_record(str(path))),
                 "finished": content["finished"],
             }
         )

@@ -17,7 +17,7 @@ from despur.evidence.claims.claim_evidence import summarize
 from despur.evidence.claims.claim_format import Claim
 from despur.evidence.claims.evaluate_formulas import collect_rows, collect_values, common_seeds, evaluate
 from despur.evidence.claims.measured_values import AmbiguousValue, MeasuredValues
-from despur.evidence.claims.printed_numbers import Printed, loosen
+from despur.evidence.claims.printed_numbers import PrintedNumbers, loosen
 from despur.evidence.claims.refusals import (
     explain_no_interval,
     explain_refusal,
@@ -32,8 +32,7 @@ from despur.evidence.runs.collapsed import describe_collapsed
 from despur.evidence.statistics.contrasts import FAILS, HOLDS, UNDECIDED, Group, contrasts_of, decide, is_met
 from despur.evidence.statistics.formulas import DEFAULTS
 from despur.evidence.statistics.levels import Missing, PaperLevels
-from despur.evidence.verdicts import ClaimVerdict, Tier
-from despur.evidence.verdicts import Printed as PrintedVerdict
+from despur.evidence.verdicts import ClaimVerdict, PrintedVerdict, Tier
 
 # settings, of a method or of data, that say which encoder it is, and with which weights
 ENCODER = re.compile(r"(.+\.)?(encoder|backbone|features)(\.(model|checkpoint))?")
@@ -97,7 +96,7 @@ def describe_decision(
     }
 
 
-def judge_on_printed(claim: Claim, datasets: Sequence[str], printed: Printed) -> dict[str, Any]:
+def judge_on_printed(claim: Claim, datasets: Sequence[str], printed: PrintedNumbers) -> dict[str, Any]:
     """What the paper's own numbers say of a claim. They contradict it where they do by more than their last digit and
     their printed deviations."""
     try:

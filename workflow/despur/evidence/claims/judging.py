@@ -15,7 +15,7 @@ from despur.evidence.claims.claim_evidence import format_estimate
 from despur.evidence.claims.claim_format import Claim, read_claims
 from despur.evidence.claims.decisions import find_tier, judge_claim, judge_on_printed, list_collapsed
 from despur.evidence.claims.measured_values import MeasuredValues
-from despur.evidence.claims.printed_numbers import Printed
+from despur.evidence.claims.printed_numbers import PrintedNumbers
 from despur.evidence.claims.refusals import explain_not_run
 from despur.evidence.numbers.rows import name_sources
 from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples
@@ -72,7 +72,7 @@ def judge_claims(
         artifacts: measure([artifact_run for artifact_run in artifact_runs if artifact_run.artifact in artifacts])
         for artifacts in {claim.artifacts for claim in claims}
     }
-    printed = {claim.artifact: Printed(file.parent / "reported", names, claim.artifact) for claim in claims}
+    printed = {claim.artifact: PrintedNumbers(file.parent / "reported", names, claim.artifact) for claim in claims}
     rows, selected = [], SelectedTables()
     for claim in claims:
         for datasets in claim.rows:

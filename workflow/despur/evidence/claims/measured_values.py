@@ -12,7 +12,7 @@ from despur.evidence.numbers.printed import is_same
 from despur.evidence.runs.collapsed import mark_seeds
 from despur.evidence.statistics.contrasts import SEEDS
 from despur.evidence.statistics.formulas import Correlation
-from despur.evidence.statistics.levels import Measurement, Missing
+from despur.evidence.statistics.levels import MeasurementKeys, Missing
 from despur.evidence.statistics.rank_correlations import complete, correlate_ranks, count_runs, fisher
 from despur.specs.settings import SettingError
 from despur.storage.finished_runs import list_bootstrap_columns
@@ -67,7 +67,7 @@ class MeasuredValues:
             self._masks[key] = values.isin(same).to_numpy()
         return self._masks[key]
 
-    def levels(self, key: str, measurement: Measurement) -> list[Any]:
+    def levels(self, key: str, measurement: MeasurementKeys) -> list[Any]:
         """The levels of a key where others are fixed: rising numbers, then words. An empty value is no level."""
         cache_key = (key, frozenset(measurement.items()))
         if cache_key not in self._levels:
@@ -80,7 +80,7 @@ class MeasuredValues:
         """Of rows that fit a measurement, those that are used: here all."""
         return rows
 
-    def find_rows(self, measurement: Measurement) -> pd.DataFrame:
+    def find_rows(self, measurement: MeasurementKeys) -> pd.DataFrame:
         """The rows that are used of a measurement, by seed. Raises Missing for none, AmbiguousValue for several
         values."""
         key = frozenset(measurement.items())
@@ -89,14 +89,14 @@ class MeasuredValues:
             self._rows[key] = require_one_row(rows, measurement)
         return self._rows[key]
 
-    def value(self, measurement: Measurement) -> pd.DataFrame:
+    def value(self, measurement: MeasurementKeys) -> pd.DataFrame:
         """A measurement by seed. Raises Missing for no value, AmbiguousValue for several values."""
         key = frozenset(measurement.items())
         if key not in self._values:
             self._values[key] = self._read(measurement)
         return self._values[key]
 
-    def _read(self, measurement: Measurement) -> pd.DataFrame:
+    def _read(self, measurement: MeasurementKeys) -> pd.DataFrame:
         rows = self.find_rows(measurement)
         drawn = self.rows(self.resamples, measurement) if len(self.resamples) else self.resamples
         if not len(drawn):
@@ -154,7 +154,7 @@ def round_number(value: Any) -> Any:
         return value
 
 
-def require_one_row(rows: pd.DataFrame, measurement: Measurement) -> pd.DataFrame:
+def require_one_row(rows: pd.DataFrame, measurement: MeasurementKeys) -> pd.DataFrame:
     """The rows, one for each seed. Raises Missing for none, AmbiguousValue for different values of a seed."""
     named = " ".join(f"{key}={value}" for key, value in measurement.items() if value != "")
     if not len(rows):

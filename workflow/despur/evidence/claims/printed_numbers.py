@@ -13,7 +13,7 @@ from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.numbers.printed import is_same, parse_settings
 from despur.evidence.numbers.verdicts import last_digit
 from despur.evidence.statistics.formulas import DEFAULTS, Correlation, Formula, Formulas
-from despur.evidence.statistics.levels import Measurement
+from despur.evidence.statistics.levels import MeasurementKeys
 
 
 @cache
@@ -36,7 +36,7 @@ def load_printed_numbers(folder: Path) -> pd.DataFrame:
     return table.assign(seed=0, value=table["mean"] / scale).rename(columns=names)
 
 
-def loosen(formulas: Formulas, printed: "Printed") -> Formulas:
+def loosen(formulas: Formulas, printed: "PrintedNumbers") -> Formulas:
     """Formulas whose margins are lower by what printed digits and deviations leave open."""
     parts: list[Formula | Correlation | Formulas] = []
     for part in formulas.parts:
@@ -49,7 +49,7 @@ def loosen(formulas: Formulas, printed: "Printed") -> Formulas:
     return replace(formulas, parts=parts)
 
 
-class Printed(MeasuredValues):
+class PrintedNumbers(MeasuredValues):
     """The numbers that a paper prints. ``names``: how its tables call measurements (``printed`` of claims.yaml);
     ``first``: the table that counts where several have a number. Of numbers at several settings, those at the fewest
     settings that the claim does not name count."""
@@ -77,10 +77,10 @@ class Printed(MeasuredValues):
         noise = sum((w * rows["deviation"].iloc[0] / at) ** 2 for (w, rows), at in zip(used, whole, strict=True))
         return float(digit + np.sqrt(noise))
 
-    def levels(self, key: str, measurement: Measurement) -> list[Any]:
+    def levels(self, key: str, measurement: MeasurementKeys) -> list[Any]:
         return super().levels(key.removeprefix("data."), measurement)
 
-    def rename_measurement(self, measurement: Mapping[str, Any]) -> Measurement:
+    def rename_measurement(self, measurement: Mapping[str, Any]) -> MeasurementKeys:
         """A measurement as the paper's tables call it."""
         renamed = dict(measurement)
         for rule in self.names:

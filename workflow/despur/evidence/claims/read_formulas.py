@@ -9,7 +9,7 @@ from despur.evidence.statistics.formulas import Correlation, Formula, Formulas, 
 from despur.evidence.statistics.levels import (
     LEVEL_WORDS,
     Levels,
-    Measurement,
+    MeasurementKeys,
     Missing,
     is_many,
     list_combinations,
@@ -140,7 +140,7 @@ def _side(side: Any) -> Any:
     return {"method": side} if isinstance(side, str) else side
 
 
-def _single(side: Any, shared: Measurement, levels: Levels) -> list[Any]:
+def _single(side: Any, shared: MeasurementKeys, levels: Levels) -> list[Any]:
     """A side with the shared keys: one measurement for each combination of its values; a number as it is."""
     return list(list_combinations({**shared, **side}, [{}], levels)) if isinstance(side, Mapping) else [side]
 
@@ -148,7 +148,7 @@ def _single(side: Any, shared: Measurement, levels: Levels) -> list[Any]:
 def read_formula(words: Mapping[str, Any], high: Any, low: Any, hidden: set[str], levels: Levels) -> Formula:
     """high - low, with means and changes written out."""
     both = [side for side in (high, low) if isinstance(side, Mapping)]
-    averaged: list[Measurement] = [{}]
+    averaged: list[MeasurementKeys] = [{}]
     for key, values in words["mean"].items():
         averaged = [
             {**one, key: v}
@@ -169,7 +169,7 @@ def read_formula(words: Mapping[str, Any], high: Any, low: Any, hidden: set[str]
     return Formula(tuple(terms), constant, read_margin(words["margin"]), label, scale, bool(words.get("counted")))
 
 
-def _terms(side: Measurement, levels: Levels) -> list[tuple[float, Measurement]]:
+def _terms(side: MeasurementKeys, levels: Levels) -> list[tuple[float, MeasurementKeys]]:
     """A measurement, or its change, as a weighted sum."""
     if "change" not in side:
         return [(1.0, side)]

@@ -17,7 +17,7 @@ from despur.storage.store import Array
 METRIC_COLUMNS = ["split", "selection", "metric", "group"]
 
 
-def describe_machine(record: Record) -> str:
+def describe_source(record: Record) -> str:
     """``commit 1a2b3c4d, AMD EPYC 7B13``: what measured a run."""
     machine = record.content["machine"]
     device = machine.get("device") if machine.get("device") not in (None, "cpu") else machine.get("processor")

@@ -95,6 +95,6 @@ def keep_most_seeds(table: pd.DataFrame, family: Sequence[str]) -> pd.DataFrame:
     return table[seeds == seeds.groupby([table[key] for key in family], sort=False).transform("max")]
 
 
-def select_headline(metrics: pd.DataFrame) -> pd.DataFrame:
+def select_test(metrics: pd.DataFrame) -> pd.DataFrame:
     """Test rows of the models that are best on validation data."""
     return metrics[(metrics["split"] == "test") & (metrics["selection"] == "best")]

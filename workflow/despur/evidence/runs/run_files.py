@@ -131,7 +131,7 @@ def read_source(artifact_run: ArtifactRun, run: Run, source: str, name: str) -> 
         from despur.evidence.ledger import recorded  # scikit-learn: tables of run folders need not wait for it
 
         load = {METRICS: recorded.load_metrics, RESAMPLES: recorded.load_resamples}[name]
-        table, where = load(source), recorded.describe_machine(load_record(source))
+        table, where = load(source), recorded.describe_source(load_record(source))
     else:
         table, where = rows_of(read_once(Path(source, name)), run), HERE
     named = identify_run(locate_result(artifact_run.folders[0]), run)

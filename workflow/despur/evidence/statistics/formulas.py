@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from despur.evidence.statistics.levels import Measurement
+from despur.evidence.statistics.levels import MeasurementKeys
 from despur.specs.settings import SettingError
 
 NEAR = 0.05  # points as shares; of logarithms about as many percent
@@ -18,7 +18,7 @@ DEFAULTS = {"split": "test", "selection": "best", "group": ""}
 class Formula:
     """A contrast: a weighted sum of measurements (of their logarithms on the ``log`` scale) and a constant."""
 
-    terms: tuple[tuple[float, Measurement], ...]
+    terms: tuple[tuple[float, MeasurementKeys], ...]
     constant: float
     margin: float
     label: str

@@ -13,7 +13,7 @@ BOUNDS = {
     "other_than": lambda level, bound: level not in (bound if isinstance(bound, list) else [bound]),
 }
 LEVEL_WORDS = ("every", "lowest", "highest")
-Measurement = dict[str, Any]  # keys (method, metric, split, ..., settings) to single values
+MeasurementKeys = dict[str, Any]  # keys (method, metric, split, ..., settings) to single values
 
 
 class Missing(LookupError):
@@ -23,7 +23,7 @@ class Missing(LookupError):
 class Levels(Protocol):
     """What knows the levels of a key that were measured (or printed), in rising order, where other keys are fixed."""
 
-    def levels(self, key: str, measurement: Measurement) -> list[Any]: ...
+    def levels(self, key: str, measurement: MeasurementKeys) -> list[Any]: ...
 
 
 class PaperLevels:
@@ -33,7 +33,7 @@ class PaperLevels:
     def __init__(self, of_paper: Mapping[str, list[Any]], measured: Levels, no_settings: Collection[str]) -> None:
         self.of_paper, self.measured, self.no_settings = of_paper, measured, no_settings
 
-    def levels(self, key: str, measurement: Measurement) -> list[Any]:
+    def levels(self, key: str, measurement: MeasurementKeys) -> list[Any]:
         """Raises Missing for a setting whose levels are not stated: then nobody knows whether all were run."""
         if key in self.no_settings:
             return self.measured.levels(key, measurement)
@@ -47,7 +47,7 @@ def is_many(value: Any) -> bool:
     return isinstance(value, list | Mapping) or value in LEVEL_WORDS
 
 
-def list_fixed(measurement: Mapping[str, Any], key: str) -> list[Measurement]:
+def list_fixed(measurement: Mapping[str, Any], key: str) -> list[MeasurementKeys]:
     """The other keys of a measurement that have a single value; of a change, those of both its ends."""
     plain = {k: v for k, v in measurement.items() if k not in (key, "change") and not is_many(v)}
     ((changed, ends),) = measurement["change"].items() if "change" in measurement else ((key, [None]),)
@@ -56,7 +56,7 @@ def list_fixed(measurement: Mapping[str, Any], key: str) -> list[Measurement]:
     return [{k: v for k, v in {**plain, changed: end}.items() if not is_many(v)} for end in ends]
 
 
-def list_single_values(key: str, values: Any, measurements: Sequence[Measurement], levels: Levels) -> list[Any]:
+def list_single_values(key: str, values: Any, measurements: Sequence[MeasurementKeys], levels: Levels) -> list[Any]:
     """The values that are stated for a key: a list; or those levels that all measurements have, within bounds, or at an
     end."""
     if isinstance(values, list):
@@ -79,7 +79,7 @@ def list_single_values(key: str, values: Any, measurements: Sequence[Measurement
     )
 
 
-def list_combinations(shared: Mapping[str, Any], sides: Sequence[Any], levels: Levels) -> Iterator[Measurement]:
+def list_combinations(shared: Mapping[str, Any], sides: Sequence[Any], levels: Levels) -> Iterator[MeasurementKeys]:
     """The shared keys with single values: a mapping for each combination of values that all sides have (numbers have
     any)."""
     key = next((key for key, value in shared.items() if key != "change" and is_many(value)), None)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from despur.evidence.runs.artifact_metrics import select_headline
+from despur.evidence.runs.artifact_metrics import select_test
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters import method_names
 from despur.papers.adapters.merged_tables import load_runs, select_tracked
@@ -32,7 +32,7 @@ SHOWN = ["metric", "paper_dataset", "used_dataset", "data", "backbone", "paper_m
 
 def overall(artifact_runs: list[ArtifactRun], *metrics: str) -> pd.DataFrame:
     """Test rows of these metrics, under the paper's names."""
-    test = select_headline(load_runs(artifact_runs, resampled=False)[0])
+    test = select_test(load_runs(artifact_runs, resampled=False)[0])
     return test[(test["group"] == "") & test["metric"].isin(metrics)]
 
 

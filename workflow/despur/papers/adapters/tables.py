@@ -9,6 +9,7 @@ import pandas as pd
 
 from despur.evidence.numbers.tables import compare, format_spread, format_table
 from despur.evidence.numbers.verdicts import JUDGED_COLUMNS, judge_count
+from despur.evidence.runs.artifact_metrics import select_test
 from despur.evidence.runs.run_files import load_labels
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters.merged_tables import load_metrics_of_all_samples, load_runs
@@ -87,7 +88,7 @@ def write_table_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 def mark_improved(metrics: pd.DataFrame) -> pd.DataFrame:
     """1 where a trained method has a smaller gap than zero-shot, else 0; by means over seeds."""
-    gaps = metrics[(metrics["metric"] == "gap") & (metrics["split"] == "test") & (metrics["selection"] == "best")]
+    gaps = select_test(metrics).query("metric == 'gap'")
     keys = ["paper_dataset", "used_dataset", "data", "substitute", "backbone"]
     means = gaps.groupby([*keys, "paper_method"])["value"].mean().unstack("paper_method")
     better = means.drop(columns="zero_shot").lt(means["zero_shot"], axis=0).astype(float)

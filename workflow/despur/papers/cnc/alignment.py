@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import seaborn as sns
 
-from despur.evidence.runs.artifact_metrics import load_metrics, select_headline
+from despur.evidence.runs.artifact_metrics import load_metrics, select_test
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.cnc.curves import LABELS
 from despur.reporting.figures import COLORS, COLUMN, order_methods, split_by_dataset, start_rows, write_figure
@@ -36,7 +36,7 @@ def class_gaps(test: pd.DataFrame, high: str, low: str) -> pd.Series:
 def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """(a) Alignment loss, mutual information with (b) class and (c) attribute, and (d) per-class gap (mean over
     classes); a row for each data set."""
-    test = select_headline(load_metrics(artifact_runs))
+    test = select_test(load_metrics(artifact_runs))
     overall = test[(test["group"] == "") & test["metric"].isin(FIGURE_5)]
     gaps = class_gaps(test, "average_accuracy", "worst_group_accuracy").groupby(RUN, sort=False).mean()
     values = pd.concat([overall, gaps.rename("value").reset_index().assign(metric="class_gap")])
@@ -67,7 +67,7 @@ def plot_bars(axis: Any, table: pd.DataFrame, metric: str, methods: list[str]) -
 def draw_figure_theorem_3_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """By class and method: worst-group minus average test loss, and its bound (Eq. 6) from training data; a row for
     each data set."""
-    test = select_headline(load_metrics(artifact_runs))
+    test = select_test(load_metrics(artifact_runs))
     gaps = class_gaps(test, "worst_group_loss", "average_loss")
     gaps = gaps.rename("value").reset_index().assign(metric="class_gap_loss")
     values = pd.concat([gaps, test[test["metric"].isin(BOUND)]])

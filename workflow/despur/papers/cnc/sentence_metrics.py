@@ -5,7 +5,7 @@ from operator import itemgetter
 
 import pandas as pd
 
-from despur.evidence.runs.artifact_metrics import load_metrics, select_headline
+from despur.evidence.runs.artifact_metrics import load_metrics, select_test
 from despur.evidence.runs.data_counts import measure_data
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.cnc.hours import measure_abouts, measure_hours
@@ -34,7 +34,7 @@ def select_stage(artifact_runs: Sequence[ArtifactRun], method: str, stage: str) 
 def measure_gap_reductions(metrics: pd.DataFrame) -> pd.DataFrame:
     """``per_class_gap_reduction``: the share by which CNC's gap within classes is below that of each ``baseline``. A
     gap is average minus worst-group accuracy, mean over classes and seeds."""
-    rows = select_headline(metrics)
+    rows = select_test(metrics)
     rows = rows[rows["metric"].isin(METRICS_OF_CLASSES)]
     data = ["paper_dataset", "used_dataset", "substitute"]
     means = (

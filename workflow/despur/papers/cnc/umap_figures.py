@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from despur.evidence.runs.artifact_metrics import load_metrics, select_headline
+from despur.evidence.runs.artifact_metrics import load_metrics, select_test
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, PALETTE, label_rows, name_data, write_figure
 from despur.reporting.printed_names import NAMES
@@ -58,7 +58,7 @@ def group_by_dataset(artifact_runs: list[ArtifactRun]) -> dict[str, list[Artifac
 
 def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Test representations of ERM at the lowest and the highest p_corr."""
-    test = select_headline(load_metrics(artifact_runs))
+    test = select_test(load_metrics(artifact_runs))
     test = test[(test["metric"] == "worst_group_accuracy") & (test["seed"] == test["seed"].min())]
     runs = test.set_index(["used_dataset", "data"])
     figure, axes = label_rows(

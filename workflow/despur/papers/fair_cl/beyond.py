@@ -8,6 +8,7 @@ import pandas as pd
 
 from despur.evidence.claims.claim_evidence import find_bounds
 from despur.evidence.claims.measured_values import MeasuredValues
+from despur.evidence.runs.artifact_metrics import select_test
 from despur.evidence.statistics.contrasts import Contrast
 from despur.evidence.statistics.formulas import DEFAULTS
 from despur.evidence.verdicts import NumberVerdict
@@ -73,7 +74,7 @@ def compare_baselines(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
 
 def measure_run(metrics: pd.DataFrame, resamples: pd.DataFrame) -> dict[str, Any]:
     """The row of one method on one data set."""
-    test = metrics[(metrics["split"] == "test") & (metrics["selection"] == "best") & (metrics["group"] == "")]
+    test = select_test(metrics).query("group == ''")
     means = test.groupby("metric")["value"].mean()
     low, high = find_interval(metrics, resamples)
     return {

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from despur.evidence.runs.artifact_metrics import select_headline
+from despur.evidence.runs.artifact_metrics import select_test
 from despur.metrics.selection import on_pareto_front
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
@@ -44,7 +44,7 @@ LABEL_PLACES = {  # Figure 2: where strengths stand, so that those of two method
 def list_points(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each setting: means over seeds of test accuracy and leakage, and whether it is on its method's Pareto
     front."""
-    test = select_headline(selected_settings.load_settings(artifact_runs))
+    test = select_test(selected_settings.load_settings(artifact_runs))
     test = test[
         (test["group"] == "") & test["metric"].isin([ACCURACY, LEAKAGE]) & test["paper_method"].isin(["ce", *STRENGTH])
     ]
@@ -126,7 +126,7 @@ def join_neighbors(points: Array, near: float = 0.5) -> list[list[int]]:
 def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy, GAP and both leakages of CE, of CE with one contrastive loss, and of Con, at their selected
     settings."""
-    test = select_headline(selected_settings.load_selected(artifact_runs)[0])
+    test = select_test(selected_settings.load_selected(artifact_runs)[0])
     values = test[(test["group"] == "") & test["metric"].isin(LABELS) & test["paper_method"].isin(PARTS)].copy()
     values["value"] *= 100
     datasets = choose_datasets(values, ["con_ce_scl", "con_ce_fcl"], 1)

@@ -8,6 +8,7 @@ import pandas as pd
 
 from despur.evidence.numbers.sample_noise import is_drawn_by_seed, is_official
 from despur.evidence.numbers.verdicts import JUDGED_COLUMNS, judge_logarithms, last_digit
+from despur.evidence.runs.artifact_metrics import select_test
 from despur.evidence.statistics.contrasts import Contrast
 from despur.evidence.verdicts import NumberVerdict
 from despur.storage.finished_runs import list_bootstrap_columns
@@ -35,7 +36,7 @@ def judge_ratios(table: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataF
 
 def load_logarithms(table: pd.DataFrame, row: pd.Series, columns: list[str]) -> pd.DataFrame:
     """Logarithms of a ratio by seed. Times: over CE's from the same seed, on the same machine (times.py)."""
-    test = table[(table["split"] == "test") & (table["selection"] == "best") & (table["group"] == "")]
+    test = select_test(table).query("group == ''")
     test = test[np.logical_and.reduce([test[key] == row[key] for key in KEYS])]
     logs = {name: np.log(rows.set_index("seed")[columns].astype(float)) for name, rows in test.groupby("paper_method")}
     ratio_logs = logs[row["method"]]

@@ -15,9 +15,9 @@ VARIANTS = {  # methods that are part of another one's sweep: that one, and the 
     "con_ce_scl": ("con", "parts", "scl"),
     "con_ce_fcl": ("con", "parts", "fcl"),
 }
-PAPER = ["ce", "inlp", "adv", "con_ft", "con"]
+PAPER_METHODS = ["ce", "inlp", "adv", "con_ft", "con"]
 TUNED = ["leace", "adv_single"]
-METHODS = [*PAPER, *TUNED]
+METHODS = [*PAPER_METHODS, *TUNED]
 MARGIN = 0.01  # of accuracy: the paper selects "as close as possible to the best-achievable value" and prints no number
 MEASURED_METRICS = ["average_accuracy", "gap", "leakage_representations", "leakage_logits"]
 

@@ -60,7 +60,7 @@ def replace_tradeoffs(table: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFram
                 value - row["reported"] if pd.notna(row["difference"]) else np.nan,
             )
         elif row["method"] in here:
-            missing = ", ".join(name for name in selected_settings.PAPER if name not in here)
+            missing = ", ".join(name for name in selected_settings.PAPER_METHODS if name not in here)
             table.loc[i, "reason"] = f"not computed without {missing}"
     return table
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from despur.evidence.runs.artifact_metrics import select_test
 from despur.evidence.runs.run_files import describe_machine, load_abouts
 from despur.orchestration.experiments import ArtifactRun
 
@@ -14,9 +15,7 @@ def compare_times(metrics: pd.DataFrame, artifact_runs: Sequence[ArtifactRun]) -
     """Rows for seconds of training over CE's mean on the data, on the machine with most runs there; without methods
     that are fitted to CE's representations."""
     abouts = load_abouts(artifact_runs)
-    test = metrics[
-        (metrics["split"] == "test") & (metrics["selection"] == "best") & (metrics["metric"] == "average_accuracy")
-    ]
+    test = select_test(metrics).query("metric == 'average_accuracy'")
     rows = test[~test["paper_method"].isin(["inlp", "leace"])]
     run_abouts = [abouts[f"{row.data}/{row.method}/s{row.seed}"] for row in rows.itertuples()]
     rows = rows.assign(

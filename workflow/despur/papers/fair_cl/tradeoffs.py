@@ -2,18 +2,19 @@
 
 import pandas as pd
 
+from despur.evidence.runs.artifact_metrics import select_test
 from despur.metrics.fairness import tradeoff
 from despur.papers.fair_cl import selected_settings
 
 # the methods that each compares, over which its maxima are
-TRADEOFFS = {"tradeoff": selected_settings.PAPER, "tradeoff_tuned": selected_settings.METHODS}
+TRADEOFFS = {"tradeoff": selected_settings.PAPER_METHODS, "tradeoff_tuned": selected_settings.METHODS}
 RUN = ["artifact", "paper_dataset", "used_dataset", "substitute", "data", "seed"]
 
 
 def add_tradeoffs(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """The table, and rows for the trade-offs on test data, seed by seed, where all methods were run that a
     trade-off compares."""
-    test = table[(table["split"] == "test") & (table["selection"] == "best") & (table["group"] == "")]
+    test = select_test(table).query("group == ''")
     tables = [table]
     for name, among in TRADEOFFS.items():
         for _, part in test[test["paper_method"].isin(among)].groupby(RUN):

@@ -14,7 +14,7 @@ from despur.evidence import tally
 from despur.evidence.all_evidence import Evidence
 from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.counts import COMPARED, ORDER
-from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, NumberVerdict, Printed, Tier
+from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, NumberVerdict, PrintedVerdict, Tier
 from despur.orchestration import artifact_files, configuration, experiments, matrix
 from despur.orchestration.configuration_files import list_files, load_merged
 from despur.orchestration.experiments import RESULTS
@@ -41,7 +41,7 @@ class Page:
             {"paper": paper, **row}
             for paper, paper_claims in claims.items()
             for row in paper_claims[
-                paper_claims["printed"].eq(Printed.CONTRADICTED) & paper_claims["kind_of_row"].eq(tally.CLAIM)
+                paper_claims["printed"].eq(PrintedVerdict.CONTRADICTED) & paper_claims["kind_of_row"].eq(tally.CLAIM)
             ]
             .drop_duplicates(["claim", "dataset"])
             .to_dict("records")
