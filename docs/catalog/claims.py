@@ -90,9 +90,9 @@ def build_page(paper: str) -> str:
 
 def list_slips(claims: list[tuple[Claim, dict[str, list[str]]]]) -> str:
     """The claims that the paper's own numbers contradict, with what is printed."""
+    start = f"{PrintedVerdict.CONTRADICTED}: "
     lines = [
-        f"- {escape(claim.statement)} ({code(claim.name)}) – {escape(said.removeprefix(f'{PrintedVerdict.CONTRADICTED}: '))} "
-        f"({', '.join(datasets)})"
+        f"- {escape(claim.statement)} ({code(claim.name)}) – {escape(said.removeprefix(start))} ({', '.join(datasets)})"
         for claim, outcomes in claims
         for said, datasets in outcomes.items()
         if said.startswith(PrintedVerdict.CONTRADICTED)
