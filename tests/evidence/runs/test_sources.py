@@ -1,9 +1,11 @@
-"""Which runs count: those of this machine, else the earliest record; no seed after a gap, no older revision."""
+"""Which runs count: those of this machine, else one record; no seed after a gap, no older revision."""
 
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from records import add, labels, rewrite, spoil
 
 from despur.evidence.ledger import files as ledger
 from despur.evidence.ledger.coding import encode
+from despur.evidence.ledger.standing import adds_metrics
 from despur.evidence.runs import run_files
 from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples
 from despur.evidence.runs.run_files import count_test_originals, load_abouts, load_labels, load_upstream
@@ -65,19 +68,31 @@ def test_of_two_records_of_a_run_the_earliest_counts():
     assert told == {early: "", late: f"{early} is of the same run, and earlier"}
 
 
-def test_a_run_that_was_made_again_for_a_revised_metric_replaces_its_record():
-    old = add(ledger.LEDGER, finished="2025-05-01T00:00:00+00:00")
+@pytest.mark.parametrize(
+    ("alignment", "why"), [(1.5 + 1e-7, "with the same values and further metrics"), (1.6, "and earlier")]
+)
+def test_a_run_that_was_made_again_counts_where_it_gives_the_same_and_more(alignment, why):
+    """Else whoever runs it again could choose between two results."""
     today = {name: revision for name, (_, revision) in list_revised_metrics().items()}
+    old = add(ledger.LEDGER, finished="2025-05-01T00:00:00+00:00")
     new = add(ledger.LEDGER, finished="2026-05-01T00:00:00+00:00", revisions=today)
-    newest = add(ledger.LEDGER, finished="2026-06-01T00:00:00+00:00", revisions=today)
+    for metric, value in {"mutual_information_class": 1.0, "alignment_loss": alignment}.items():
+        new = rewrite(new, spoil("metrics", "best", "test", metric, value={"": value}))
+    counted, refused = (old, new) if why == "and earlier" else (new, old)
     sources = find_sources()
-    assert used(sources) == {OF(0): str(new)}
+    assert used(sources) == {OF(0): str(counted)}
     told = {file: reason for file, _, reason in explain_records(sources, used(sources))}
-    assert told == {
-        old: f"{new} is of the same run, with more metrics as measured today",
-        new: "",
-        newest: f"{new} is of the same run, and earlier",
-    }
+    assert told == {counted: "", refused: f"{counted} is of the same run, {why}"}
+
+
+def test_a_record_with_other_predictions_or_without_further_metrics_replaces_none():
+    def record(predictions, **metrics):
+        return SimpleNamespace(content={"predictions": predictions}, metrics=lambda: {"best": metrics})
+
+    assert adds_metrics(record("ab", gap=math.nan, mean=1.0), record("ab", gap=math.nan))
+    assert not adds_metrics(record("ab", gap=math.nan), record("ab", gap=math.nan))
+    assert not adds_metrics(record("ac", gap=0.5, mean=1.0), record("ab", gap=0.5))
+    assert not adds_metrics(record("ab", mean=1.0, worst=1.0), record("ab", gap=0.5))
 
 
 def test_a_run_of_this_machine_counts_before_a_record_and_fills_gaps():

@@ -123,8 +123,10 @@ def test_points_that_print_has_at_chance_are_counted_apart_from_others(points):
     assert "Of 2 others that were run, 1 fall, and the largest distance from printed Test-ID is 21.9 points" in said
     assert "at tau_alpha 0.15, tau_beta 0.1). 3 of these 4 points have one seed." in said
     assert "Of 0 others that were run, 0 fall. " in describe_points(points[points["printed_id"] < 0.55])
-    assert "2 that print has at chance were run at this length: 2 fall." in describe_control(points)
-    assert "choice, 0 that" in describe_control(points[:1]) and describe_control(points[:1]).endswith("length.")
+    assert "2 of the points that print has at chance were run at this length: 2 fall." in describe_control(points)
+    assert "choice, 0 of the points" in describe_control(points[:1]) and describe_control(points[:1]).endswith(
+        "length."
+    )
 
 
 def record(key, values=None, seconds=0):

@@ -1,13 +1,14 @@
 """Which records of the ledger count, and why others do not.
 
 A record counts if the present code knows its specification and the revisions of the code behind it are the present
-ones. Of records of one run, that with most metrics as they are measured today counts, of equals the earliest: a metric
-with another revision concerns the values of that metric alone (files.py), and a run that is made again for it replaces
-the older record whole."""
+ones. Of records of one run the earliest counts. A metric with another revision concerns the values of that metric alone
+(files.py): a later record that has the same predictions and values, and such metrics besides, counts in the place of
+the earliest."""
 
 from collections.abc import Container, Iterable, Mapping
 from datetime import datetime
 from functools import cache
+from math import isclose, isnan
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ from despur.specs.declarations import list_revised_metrics
 from despur.specs.paths import ResultPath
 from despur.specs.settings import SettingError
 from despur.storage.digest import revisions
+
+ROUNDING = 1e-5  # relative: where the order of sums is another one
 
 
 class JudgedRecord(NamedTuple):
@@ -32,10 +35,10 @@ def judge_records(records: Iterable[Record]) -> list[JudgedRecord]:
     right."""
     ordered = sorted(records, key=lambda record: (datetime.fromisoformat(record.content["finished"]), record.path))
     judged = [JudgedRecord(record, *judge_alone(record)) for record in ordered]
-    counted: dict[str, JudgedRecord] = {}
-    for one in sorted(judged, key=count_outdated):  # of equals the earliest, as the sort is stable
-        if not one.reason:
-            counted.setdefault(one.key, one)
+    counted: dict[str, Record] = {}
+    for record, key, reason in judged:
+        if not reason and (key not in counted or adds_metrics(record, counted[key])):
+            counted[key] = record
     return [refuse_repeated(one, counted) for one in judged]
 
 
@@ -50,19 +53,29 @@ def judge_alone(record: Record) -> tuple[str, str]:
     return run.key, explain_revisions(now, record.content["revisions"], apart=list_revised_metrics())
 
 
-def count_outdated(judged: JudgedRecord) -> int:
-    """How many files of metrics are measured otherwise today, so that a record lacks their metrics."""
-    then = judged.record.content["revisions"]
-    return sum(then.get(name, 1) != revision for name, (_, revision) in list_revised_metrics().items())
+def adds_metrics(later: Record, earlier: Record) -> bool:
+    """Whether a record has the predictions and, but for rounding, all values of an earlier one, and metrics besides."""
+    if later.content["predictions"] != earlier.content["predictions"]:
+        return False
+    new, old = (
+        {(selection, key): value for selection, values in record.metrics().items() for key, value in values.items()}
+        for record in (later, earlier)
+    )
+    return old.keys() < new.keys() and all(is_same_value(new[key], value) for key, value in old.items())
 
 
-def refuse_repeated(judged: JudgedRecord, counted: Mapping[str, JudgedRecord]) -> JudgedRecord:
+def is_same_value(one: float, other: float) -> bool:
+    """Whether two values of a metric are equal but for the rounding of float32, or both not defined."""
+    return isclose(one, other, rel_tol=ROUNDING) or (isnan(one) and isnan(other))
+
+
+def refuse_repeated(judged: JudgedRecord, counted: Mapping[str, Record]) -> JudgedRecord:
     """A record that would count, refused where another of the same run is ``counted``."""
-    if judged.reason or counted[judged.key] is judged:
+    if judged.reason or counted[judged.key] is judged.record:
         return judged
     other = counted[judged.key]
-    why = "and earlier" if count_outdated(other) == count_outdated(judged) else "with more metrics as measured today"
-    return judged._replace(reason=f"{other.record.path} is of the same run, {why}")
+    why = "with the same values and further metrics" if adds_metrics(other, judged.record) else "and earlier"
+    return judged._replace(reason=f"{other.path} is of the same run, {why}")
 
 
 def explain_revisions(now: Mapping[str, int], then: Mapping[str, int], apart: Container[str] = ()) -> str:

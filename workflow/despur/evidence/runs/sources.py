@@ -1,7 +1,8 @@
 """Where each run was measured: in the folder of a run on this machine, or elsewhere, as a record of the ledger says.
 
-A run counts once: the one of this machine, else the earliest record. Seeds are 0 to n - 1: what comes after a gap does
-not count, so nobody can pick seeds. Runs and records of code with other revisions do not count."""
+A run counts once: the one of this machine, else a record (despur/evidence/ledger/standing.py). Seeds are 0 to n - 1:
+what comes after a gap does not count, so nobody can pick seeds. Runs and records of code with other revisions do not
+count."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping

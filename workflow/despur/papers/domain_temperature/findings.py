@@ -149,7 +149,8 @@ def describe_control(without: pd.DataFrame) -> str:
     """How many points that print has at chance were run without the choice, and how many fall."""
     low = without[without["printed_id"] < CHANCE]
     fall = f": {(low['id'] < CHANCE).sum()} fall" if len(low) else ""
-    return f"Without the choice, {len(low)} that print has at chance were run at this length{fall}."
+    were = "was" if len(low) == 1 else "were"
+    return f"Without the choice, {len(low)} of the points that print has at chance {were} run at this length{fall}."
 
 
 def describe_others(tried: Iterable[JudgedRecord], points: pd.DataFrame) -> str:
