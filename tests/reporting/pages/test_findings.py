@@ -141,7 +141,10 @@ def test_what_the_choice_does_elsewhere_is_told_with_print(points):
     values = {("test_id", "probe_accuracy", "1%"): 0.626, ("test_ood", "probe_accuracy", "1%"): 0.47}
     said = describe_others([record(f"a/{STANDARD}/s0", values=values), record(f"a/{STANDARD}+x=1/s0")], points)
     below = 100 * (0.1 + 0.01 + 0 + 0.4) / 4
-    assert f"{below:.1f} points below print on average over the 4 points, more than 5 at 2; at 3 it is 50.0, as" in said
+    assert (
+        f"{below:.1f} points below print on average over the 4 points, more than 5 at 2; at 3 it is the same, 50.0."
+        in said
+    )
     assert "Test-ID 62.6 (88.0), Test-OOD 47.0 (78.4); 1 seed." in said
     assert "Standard CL" not in describe_others([], points)
     sizes = {("train", "samples", group): 50 for group in ("3, red", "5, red")}

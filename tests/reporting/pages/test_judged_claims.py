@@ -14,8 +14,12 @@ from despur.evidence.verdicts import DECIDED, Tier
 from despur.orchestration.configuration import load_configuration
 from despur.orchestration.experiments import list_artifact_runs
 from despur.reporting import reference
-from despur.reporting.pages.findings import describe_claims, describe_other_encoder
-from despur.reporting.pages.judged_claims import describe_judged, format_judged_claims
+from despur.reporting.pages.judged_claims import (
+    describe_claims,
+    describe_judged,
+    describe_other_encoder,
+    format_judged_claims,
+)
 from despur.reporting.pages.primary_claims import select_own
 from despur.specs.paths import locate_result
 
@@ -35,15 +39,20 @@ JUDGED = {
     "verdict": "undecided",
     "settings": "b (screened)",
     "data": "cmnist",
+    "primary": "",
+    "margin": 0.0,
+    "q": 0.31,
 }
 
 
 def test_claims_stand_with_their_weakest_contrast_and_what_would_decide_them():
     table, settings = describe_judged(pd.DataFrame([JUDGED]))
-    row = "| A beats B on CMNIST\\* | `a - b` (of 2) | -0.03 [-0.13, +0.07] | 3 | undecided | about 16 seeds |"
+    row = "| A beats B on CMNIST\\* | `a - b` (of 2) | -0.03 [-0.13, +0.07] | 3 | undecided | 0.31 | about 16 seeds |"
     assert table.splitlines()[2:] == [row] and settings == "Settings behind these claims: b (screened)."
     for changed in ({"reason": f"{PRESUPPOSED}: that c is above 0"}, {"low": math.nan, "high": math.nan}):
-        assert "| – | – | 3 | undecided |" in next(describe_judged(pd.DataFrame([JUDGED | changed])))
+        assert "| – | – | 3 | undecided | 0.31 |" in next(describe_judged(pd.DataFrame([JUDGED | changed])))
+    table, _ = describe_judged(pd.DataFrame([JUDGED | {"margin": -0.05, "q": math.nan}]))
+    assert "| -0.03 [-0.13, +0.07], margin -0.05 | 3 | undecided | – |" in table
     assert [*describe_judged(pd.DataFrame([JUDGED])[:0])] == []
 
 
@@ -59,7 +68,10 @@ def test_claims_whose_data_were_run_say_what_is_missing_and_others_are_left_out(
 def test_what_we_found_counts_verdicts_and_names_what_is_decided():
     rows = [JUDGED, JUDGED | {"statement": "C beats D on CMNIST*", "verdict": "holds"}]
     (said,) = describe_claims(pd.DataFrame(rows))
-    assert said.endswith(": 1 undecided, 1 holds; “C beats D on CMNIST\\*” (cmnist) holds.")
+    ending = "stand if 5 % of such verdicts may be false); “C beats D on CMNIST\\*” (cmnist) holds."
+    assert said.endswith(f": 1 undecided, 1 holds (0 of them {ending}")
+    for surer in ({"q": 0.04}, {"primary": "its abstract", "q": math.nan}):
+        assert f"1 holds (1 of them {ending}" in next(describe_claims(pd.DataFrame([rows[1] | surer])))
     assert [*describe_claims(pd.DataFrame(rows)[:0])] == []
 
 
@@ -78,6 +90,7 @@ def test_records_of_another_encoder_are_judged_and_reach_the_page(tmp_path, monk
         "“The contrastive adapter's worst-group accuracy is above that of zero-shot classification” (waterbirds)"
         in said
     )
+    assert said.startswith("- **Orders of claims with another encoder**, which")
     counts = re.search(r": (\d+) seen here, (\d+) opposite seen here, (\d+) not seen\.", said)
     assert sum(map(int, counts.groups())) == said.count("“")
     assert not select_own(claims)["verdict"].isin(DECIDED).any()

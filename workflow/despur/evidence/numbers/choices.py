@@ -140,8 +140,8 @@ def pair_numbers(before: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
     """The distinct numbers of percentages that were compared without a choice and under it."""
     both = before.merge(chosen, on=SAME, suffixes=("", "_chosen"))
     measured = both["verdict"].isin(COMPARED) & both["verdict_chosen"].isin(COMPARED) & both["unit"].isin(POINTS)
-    for side in ("by_seed", "by_seed_chosen"):
-        measured &= both[side].fillna("").ne("")  # counts of data are of no seed
+    for column in ("method", "by_seed", "by_seed_chosen"):
+        measured &= both[column].fillna("").ne("")  # counts of data are of no method, or of no seed
     return both[measured].drop_duplicates(["metric", "by_seed", "by_seed_chosen"])
 
 

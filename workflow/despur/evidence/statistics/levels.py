@@ -70,10 +70,8 @@ def list_single_values(key: str, values: Any, measurements: Sequence[Measurement
             level for level in levels_of_all if all(BOUNDS[name](level, bound) for name, bound in values.items())
         ]
     if not levels_of_all:
-        raise Missing(
-            f"no {key} "
-            + (f"within {dict(values)}" if isinstance(values, Mapping) else "that was varied for all sides")
-        )
+        bounds = ", ".join(f"{name} {bound}" for name, bound in values.items()) if isinstance(values, Mapping) else ""
+        raise Missing(f"not measured: {key} ({bounds})" if bounds else f"no {key} that was varied for all sides")
     return {"lowest": levels_of_all[:1], "highest": levels_of_all[-1:]}.get(
         values if isinstance(values, str) else "", levels_of_all
     )

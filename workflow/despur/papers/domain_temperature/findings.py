@@ -157,11 +157,7 @@ def describe_others(tried: Iterable[JudgedRecord], points: pd.DataFrame) -> str:
     """What the choice does to Test-OOD at the same points, and to Standard CL."""
     below = 100 * (points["printed_ood"] - points["ood"])
     often = points["ood"].round(4).value_counts()
-    same = (
-        f"; at {often.iloc[0]} it is {100 * often.index[0]:.1f}, as of one answer for all images"
-        if often.iloc[0] > 1
-        else ""
-    )
+    same = f"; at {often.iloc[0]} it is the same, {100 * often.index[0]:.1f}" if often.iloc[0] > 1 else ""
     said = (
         f"Test-OOD lies {below.mean():.1f} points below print on average over the {len(points)} points, more than 5 at "
         f"{below.gt(5).sum()}{same}."

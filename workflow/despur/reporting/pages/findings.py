@@ -15,10 +15,10 @@ from despur.evidence.ledger.standing import JudgedRecord, judge_records
 from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.runs.sources import Sources
-from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ORDERS, ClaimVerdict, NumberVerdict, Settings, Tier
+from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ClaimVerdict, NumberVerdict, Settings
 from despur.orchestration.paper_folders import find_paper
 from despur.reporting.pages.fitted_settings import describe_fitted
-from despur.reporting.pages.judged_claims import select_judged
+from despur.reporting.pages.judged_claims import describe_claims, describe_other_encoder, select_judged
 from despur.reporting.pages.ledger_report import describe_hours, select_records
 from despur.reporting.pages.markdown import escape_star, format_table
 from despur.reporting.pages.number_lists import (
@@ -80,6 +80,7 @@ def count_numbers(evidence: Evidence) -> str:
     """How many printed numbers are compared, and with which verdicts."""
     numbers = Counter(measurement.verdict for measurement in evidence.measurements)
     compared = [measurement for measurement in evidence.measurements if measurement.verdict in COMPARED]
+    unknown = select_verdicts(compared, (NumberVerdict.NOT_KNOWN,))
     near = sum(numbers[verdict] for verdict in NEAR)
     remaining = sum(paper.standing[verdict] for paper in evidence.papers for verdict in NEAR)
     fixed = [measurement for measurement in compared if measurement.verdict in COUNTED]
@@ -88,24 +89,25 @@ def count_numbers(evidence: Evidence) -> str:
         f"**Of {len(evidence.measurements)} distinct printed numbers {len(compared)} are compared with ours** "
         f"({count_datasets(compared)}): {near} lie within 2 or 5 points of print, of which {remaining} remain if 5 % "
         f"of all such verdicts may be false; {numbers[NumberVerdict.BEYOND_5]} lie beyond 5 points; of "
-        f"{numbers[NumberVerdict.NOT_KNOWN]} neither is shown{describe_direction(compared)}; {len(fixed)} do not vary "
+        f"{numbers[NumberVerdict.NOT_KNOWN]} neither is shown{describe_direction(unknown)}; {len(fixed)} do not vary "
         f"({data_counts} count data), of which {numbers[NumberVerdict.AS_PRINTED]} are as printed."
     )
 
 
 def count_claims(verdicts: "pd.Series[str]") -> str:
     """How many claims have each verdict."""
-    decided = ", ".join(f"{verdict} {verdicts.eq(verdict).sum()}" for verdict in DECIDED)
+    judged = (*DECIDED, ClaimVerdict.NOT_TUNED)
+    counts = ", ".join(f"{verdict} {verdicts.eq(verdict).sum()}" for verdict in judged)
     never = verdicts.eq(ClaimVerdict.NOT_EXECUTED).sum()
     return (
-        f"Of {len(verdicts)} claims, each of a data set, on the papers' own data: {decided}, not run "
-        f"{len(verdicts) - verdicts.isin(DECIDED).sum() - never}, cannot be tested {never}."
+        f"Of {len(verdicts)} claims, each of a data set, on the papers' own data: {counts}, not run "
+        f"{len(verdicts) - verdicts.isin(judged).sum() - never}, cannot be tested {never}."
     )
 
 
-def describe_direction(compared: Iterable[Measurement]) -> str:
+def describe_direction(unknown: Iterable[Measurement]) -> str:
     """How many numbers are beyond 5 points if seeds are normal, and how many of these are above print."""
-    beyond = [number for number in compared if number.if_normal == NumberVerdict.BEYOND_5]
+    beyond = [number for number in unknown if number.if_normal == NumberVerdict.BEYOND_5]
     if not beyond:
         return ""
     above = sum(number.difference > 0 for number in beyond)
@@ -143,14 +145,19 @@ def describe_paper(
             yield f"- **{title}**: {describe_standing(decided, paper.standing, verdicts)}{list_numbers(decided)}."
     if other := select_verdicts(measurements, (NumberVerdict.OTHER_SETTINGS,)):
         places = dict.fromkeys(place for measurement in other for place in measurement.places)
-        yield f"- **Measured at other settings than print's**, so not compared: {len(other)} ({', '.join(places)})."
+        yield (
+            f"- **Measured with other settings or another encoder than print's**, so not compared: {len(other)} "
+            f"({', '.join(places)})."
+        )
+    yield from describe_not_compared(select_verdicts(measurements, (NumberVerdict.NOT_COMPARED,)))
     if unknown := select_verdicts(measurements, (NumberVerdict.NOT_KNOWN,)):
         yield f"- **Not known**: {len(unknown)} numbers. {describe_unknown(unknown)}{describe_if_normal(unknown)}"
     if open_numbers := select_verdicts(measurements, NOT_MEASURED):
         yield f"- **Not measured**: {len(open_numbers)} numbers ({count_datasets(open_numbers)})."
-    if measured_datasets := {number.paper_dataset for number in measurements if number.verdict in COMPARED}:
+    if measured_datasets := {number.paper_dataset for number in measurements if number.verdict in MEASURED}:
         sources = Sources(where={judged.key: str(judged.record.path) for judged in records if not judged.reason})
-        yield from describe_open_work(list_open_work(summary.paper, measured_datasets, sources))
+        judged_claims = {(row.claim, row.paper_dataset) for row in select_judged(select_own(claims)).itertuples()}
+        yield from describe_open_work(list_open_work(summary.paper, measured_datasets, sources, judged_claims))
     yield from describe_other_encoder(claims)
     own_records = select_records(summary.paper, records)
     yield from describe_fitted(summary.paper, measurements, own_records)
@@ -158,26 +165,15 @@ def describe_paper(
         describe = import_module(f"despur.papers.{summary.paper}.findings").describe_findings
         yield from (f"- {said}" for said in describe(records))
     if own_records:
-        yield f"- **Runs**: {len(own_records)} are recorded. {describe_hours(own_records)}"
+        yield f"- **Runs**: {len(own_records)} count. {describe_hours(own_records)}"
 
 
-def describe_claims(judged: pd.DataFrame) -> Iterator[str]:
-    """How many claims have each verdict on the paper's data; those that are decided, in words."""
-    if len(judged):
-        counts = Counter(judged["verdict"])
-        said = [
-            f"“{row.statement}” ({row.paper_dataset}) {row.verdict}"
-            for row in judged[judged["verdict"].isin([ClaimVerdict.HOLDS, ClaimVerdict.FAILS])].itertuples()
-        ]
-        each = ", ".join(f"{counts[verdict]} {verdict}" for verdict in counts)
-        yield escape_star(f"- **[Claims on the paper's data](judged_claims.md)**: {'; '.join([each, *said])}.")
-
-
-def describe_other_encoder(claims: pd.DataFrame) -> Iterator[str]:
-    """The orders of claims that were looked at on the paper's data with another encoder; they never count as the
-    paper's."""
-    seen = claims[claims["tier"].eq(Tier.OTHER_ENCODER) & claims["verdict"].isin(ORDERS)]
-    if len(seen):
-        counts = ", ".join(f"{seen['verdict'].eq(order).sum()} {order}" for order in ORDERS)
-        said = "; ".join(f"“{row.statement}” ({row.paper_dataset}): {row.verdict}" for row in seen.itertuples())
-        yield escape_star(f"- **Orders of claims with another encoder**, which say nothing of print: {counts}. {said}.")
+def describe_not_compared(measurements: list[Measurement]) -> Iterator[str]:
+    """What was measured and cannot be compared, by reason."""
+    reasons: dict[str, list[Measurement]] = {}
+    for measurement in measurements:
+        if measurement.method and not pd.isna(measurement.ours):
+            reasons.setdefault(measurement.reason, []).append(measurement)
+    if reasons:
+        said = "; ".join(f"{reason}: {list_numbers(same)}" for reason, same in reasons.items())
+        yield f"- **Measured, and not comparable**: {escape_star(said)}."

@@ -1,6 +1,7 @@
 """The page *Claims on the papers' data*: each claim whose data were run, its weakest contrast, and why it is open."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import pandas as pd
 from despur.evidence.all_evidence import Evidence
 from despur.evidence.claims.claim_evidence import format_estimate
 from despur.evidence.claims.refusals import PRESUPPOSED
-from despur.evidence.verdicts import DECIDED, ClaimVerdict
+from despur.evidence.numbers.counts import RATE
+from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, Tier
 from despur.orchestration.experiments import load_experiments
 from despur.reporting.pages.markdown import escape_star, format_table
 from despur.reporting.pages.primary_claims import select_own
@@ -20,11 +22,14 @@ PAGE = Path("docs/judged_claims.md")
 INTRODUCTION = """# Claims on the papers' data
 
 After this page you know how each claim of the papers stands whose data sets were run, and what is missing where it is
-open. A claim of several contrasts holds only where each does: the table shows the weakest, with a 95 % interval over
-seeds (accuracies as shares; below 0: against the claim). *About 16 seeds* would decide it if mean and spread stayed as
-they are. `despur ledger report` writes this page from the [ledger](ledger.md); [Reading the
-results](reading_results.md) explains the verdicts, [What we found](what_we_found.md) counts them. The scorecard of
-`make verdicts` shows all claims, those on other data as well."""
+open. `despur ledger report` writes this page from the [ledger](ledger.md); [Reading the results](reading_results.md)
+explains the verdicts, [What we found](what_we_found.md) counts them. The scorecard of `make verdicts` shows all claims,
+those on other data as well.
+
+Of a claim of several contrasts the table shows the weakest, with a 95 % interval over seeds and test samples
+(accuracies as shares; below 0, or below a margin that is named: against the claim). A verdict needs a wider interval,
+as few seeds may be skewed. *q*: the share of false verdicts among all that are as sure as this one (primary claims are
+judged together instead). *About 16 seeds* would decide a claim if mean and spread stayed as they are."""
 
 
 def write_judged_claims(evidence: Evidence) -> Path:
@@ -58,7 +63,7 @@ def describe_judged(judged: pd.DataFrame) -> Iterator[str]:
     """A table of the claims with a verdict; below it the settings that were fitted, selected or screened."""
     if not len(judged):
         return
-    columns = ["claim", "weakest contrast", "estimate", "seeds", "verdict", "why, or what would decide it"]
+    columns = ["claim", "weakest contrast", "estimate", "seeds", "verdict", "q", "why, or what would decide it"]
     yield format_table(columns, map(format_row, judged.to_dict("records")))
     settings = sorted({part for text in judged["settings"] for part in text.split("; ") if part})
     if settings:
@@ -71,14 +76,42 @@ def format_row(row: dict[Any, Any]) -> list[str]:
     if not (row["reason"].startswith(PRESUPPOSED) or any(map(pd.isna, (row["estimate"], row["low"], row["high"])))):
         pair = re.sub(r" \(.*", "", row["weakest"])  # without the data and metric that both have
         of = f" (of {float(row['k']):g})" if float(row["k"]) > 1 else ""
-        said[1:] = [f"`{pair}`{of}", format_estimate(row["estimate"], row["low"], row["high"])]
+        margin = f", margin {row['margin']:g}" if row["margin"] and not pd.isna(row["margin"]) else ""
+        said[1:] = [f"`{pair}`{of}", f"{format_estimate(row['estimate'], row['low'], row['high'])}{margin}"]
     why = "; ".join(text for text in (row["reason"], row["advice"]) if text)
-    return [*said, str(row["seeds"]), str(row["verdict"]), why or "–"]
+    q = "–" if pd.isna(row["q"]) else f"{row['q']:.2g}"
+    return [*said, str(row["seeds"]), str(row["verdict"]), q, why or "–"]
 
 
 def describe_open(open_claims: pd.DataFrame) -> Iterator[str]:
     """A table of the claims without a verdict, and what was not measured."""
     if len(open_claims):
-        yield "Not judged, as something was not measured yet:"
+        yield "Not judged, as something is missing:"
         rows = zip(open_claims["statement"], open_claims["reason"], strict=True)
         yield format_table(["claim", "what is missing"], [[escape_star(text) for text in row] for row in rows])
+
+
+def describe_claims(judged: pd.DataFrame) -> Iterator[str]:
+    """How many claims have each verdict on the paper's data; those that are decided, in words."""
+    if len(judged):
+        counts = Counter(judged["verdict"])
+        said = [
+            f"“{row.statement}” ({row.paper_dataset}) {row.verdict}"
+            for row in judged[judged["verdict"].isin([ClaimVerdict.HOLDS, ClaimVerdict.FAILS])].itertuples()
+        ]
+        each = ", ".join(f"{counts[verdict]} {verdict}" for verdict in counts)
+        if said:
+            stands = judged["verdict"].isin([ClaimVerdict.HOLDS, ClaimVerdict.FAILS])
+            stands &= judged["primary"].ne("") | judged["q"].astype(float).le(RATE)
+            each += f" ({stands.sum()} of them stand if 5 % of such verdicts may be false)"
+        yield escape_star(f"- **[Claims on the paper's data](judged_claims.md)**: {'; '.join([each, *said])}.")
+
+
+def describe_other_encoder(claims: pd.DataFrame) -> Iterator[str]:
+    """The orders of claims that were looked at on the paper's data with another encoder; they never count as the
+    paper's."""
+    seen = claims[claims["tier"].eq(Tier.OTHER_ENCODER) & claims["verdict"].isin(ORDERS)]
+    if len(seen):
+        counts = ", ".join(f"{seen['verdict'].eq(order).sum()} {order}" for order in ORDERS)
+        said = "; ".join(f"“{row.statement}” ({row.paper_dataset}): {row.verdict}" for row in seen.itertuples())
+        yield f"- **Orders of claims with another encoder**, which say nothing of print: {counts}. {escape_star(said)}."

@@ -2,6 +2,7 @@
 them, in a sentence."""
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import Any
 
 from despur.evidence.runs.sources import Sources
@@ -11,13 +12,17 @@ from despur.orchestration.resources import estimate_hours
 from despur.reporting.open_runs import OpenRuns, list_open_runs
 
 
-def list_open_work(paper: str, datasets: Collection[str], sources: Sources) -> list[OpenRuns]:
-    """The runs of the paper's settings and of its grids that a printed number or a claim about these data sets waits
-    for."""
+def list_open_work(
+    paper: str, datasets: Collection[str], sources: Sources, judged_claims: Collection[tuple[str, str]] = ()
+) -> list[OpenRuns]:
+    """The runs of the paper's settings and of its grids that a printed number waits for, or a claim about these data
+    sets that is not among those that are judged (names and data sets)."""
+    judged = {(paper, *claim) for claim in judged_claims}
     config = load_configuration(PUBLISHED) | {"papers": [paper], "sweep": True}
+    waiting = (replace(open_runs, claims=open_runs.claims - judged) for open_runs in list_open_runs(config, sources))
     return [
         open_runs
-        for open_runs in list_open_runs(config, sources)
+        for open_runs in waiting
         if open_runs.artifact_run.paper_dataset in datasets and (open_runs.numbers or open_runs.claims)
     ]
 
@@ -34,7 +39,7 @@ def describe_open_work(open_work: list[OpenRuns]) -> Iterator[str]:
     yield (
         f"- **Open for want of time alone**, of data that were measured: {describe_group(open_work)} (on a CPU core, "
         f"at most). Most numbers and claims an hour first: {'; '.join(said)}. `despur plan --open --configfile "
-        f"{PUBLISHED} --device cpu` lists them, with `sweep: true` grids, too."
+        f"{PUBLISHED} --device cpu` lists them; those of grids only with `sweep: true` in the file."
     )
 
 
