@@ -39,6 +39,7 @@ JUDGED = {
     "verdict": "undecided",
     "settings": "b (screened)",
     "data": "cmnist",
+    "collapsed": "d: 3 of 3 seeds collapsed (29 to 100 %); e: 1 of 3 seeds collapsed",
     "primary": "",
     "margin": 0.0,
     "q": 0.31,
@@ -61,7 +62,10 @@ def test_claims_whose_data_were_run_say_what_is_missing_and_others_are_left_out(
     not_run = missing | {"statement": "E beats F", "data": ""}
     elsewhere = JUDGED | {"statement": "G beats H", "tier": Tier.SUBSTITUTE}
     page = format_judged_claims(pd.DataFrame([JUDGED, missing, not_run, elsewhere]))
-    assert "| C beats D | not measured: method=d |" in page and "A beats B" in page
+    assert (
+        "| C beats D | not measured: method=d; d: 3 of 3 seeds collapsed (29 to 100 %) |" in page
+        and "A beats B" in page
+    )
     assert "E beats F" not in page and "G beats H" not in page
 
 

@@ -87,8 +87,14 @@ def describe_open(open_claims: pd.DataFrame) -> Iterator[str]:
     """A table of the claims without a verdict, and what was not measured."""
     if len(open_claims):
         yield "Not judged, as something is missing:"
-        rows = zip(open_claims["statement"], open_claims["reason"], strict=True)
+        rows = [[row.statement, explain_missing(row.reason, row.collapsed)] for row in open_claims.itertuples()]
         yield format_table(["claim", "what is missing"], [[escape_star(text) for text in row] for row in rows])
+
+
+def explain_missing(reason: str, collapsed: str) -> str:
+    """Why a claim is open, and which seeds of the method that it lacks collapsed (of these, no value counts)."""
+    of_method = [text for text in collapsed.split("; ") if f"method={text.partition(':')[0]}" in reason.split()]
+    return "; ".join([reason, *of_method])
 
 
 def describe_claims(judged: pd.DataFrame) -> Iterator[str]:
