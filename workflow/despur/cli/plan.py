@@ -67,12 +67,13 @@ def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
     """A row for each method and data set of a paper that has open runs: first what settles most numbers per hour, then
     most claims."""
     from despur.evidence.runs.sources import find_sources
-    from despur.reporting.open_runs import is_done, list_open_runs  # pandas
+    from despur.reporting.open_runs import is_done, list_open_runs, unite  # pandas
 
     sources = find_sources(config["ledger"])
     yield from (f"not used: {fault}" for fault in sources.faults)
     open_runs = list(list_open_runs(config, sources))
-    hours = [resources.estimate_hours(filterfalse(is_done, open_run.jobs), device) for open_run in open_runs]
+    missing = {*filterfalse(is_done, unite(open_runs, "jobs"))}
+    hours = [resources.estimate_hours(open_run.jobs & missing, device) for open_run in open_runs]
     yield f"{'runs':>7}{f'{device.upper()} hours':>15}{'numbers':>9}{'per hour':>10}{'claims':>8}  of"
     order = sorted(
         zip(open_runs, hours, strict=True),
@@ -80,11 +81,8 @@ def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
     )
     for open_run, cost in order:
         yield format_open(open_run, cost)
-    runs, jobs, numbers, claims = (
-        set().union(*(getattr(open_run, name) for open_run in open_runs))
-        for name in ("runs", "jobs", "numbers", "claims")
-    )
-    total = resources.estimate_hours(filterfalse(is_done, jobs), device)
+    runs, numbers, claims = (unite(open_runs, name) for name in ("runs", "numbers", "claims"))
+    total = resources.estimate_hours(missing, device)
     yield Row(
         f"{len(runs):>7,}{total:>15,.2f}{len(numbers):>9,}{'':>10}{len(claims):>8,}  all, shared once",
         "open_in_all",

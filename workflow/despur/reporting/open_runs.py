@@ -45,6 +45,11 @@ class OpenRuns:
     claims: frozenset[tuple[str, str, str]]
 
 
+def unite(several: Iterable[OpenRuns], name: str) -> frozenset[Any]:
+    """All runs, jobs, numbers or claims (``name``) of several: what they share is there once."""
+    return frozenset().union(*(getattr(open_runs, name) for open_runs in several))
+
+
 def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[OpenRuns]:
     """What is open of each paper of a configuration. Results of other stages count with the runs that read them."""
     for paper in config["papers"]:

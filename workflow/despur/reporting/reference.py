@@ -18,12 +18,13 @@ import pandas as pd
 from despur.evidence import tally
 from despur.evidence.all_evidence import UNDECIDABLE
 from despur.evidence.numbers.counts import COMPARED
-from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, NumberVerdict, Tier
+from despur.evidence.verdicts import DECIDED, ORDERS, NumberVerdict
 from despur.orchestration import artifact_files, configuration, experiments, matrix
 from despur.orchestration.experiments import REFERENCE
 from despur.reporting.digits import find_reference, keep_digits
 from despur.reporting.pages import origin
 from despur.reporting.pages.cost import list_times
+from despur.reporting.pages.judged_claims import select_open
 from despur.reporting.pages.open_choices import CHOICES
 from despur.reporting.pages.scorecard_rows import join_tables
 from despur.reporting.pages.summary import renew_documents
@@ -126,8 +127,8 @@ def keep_ledger_verdicts(configfiles: Sequence[Path]) -> Path:
             parts.append(pd.read_csv(output / "scorecard.csv", dtype=str))
         shutil.copy(Path(folder) / configfiles[0].stem / "choices.csv", CHOICES)
     rows = pd.concat(parts, ignore_index=True).drop_duplicates()
-    partly_run = rows["verdict"].eq(ClaimVerdict.NOT_RUN) & rows["tier"].eq(Tier.PAPER) & rows["data"].notna()
-    write_csv(LEDGER_VERDICTS, rows[rows["verdict"].isin([*COMPARED, *DECIDED, *ORDERS, *SHOWN]) | partly_run])
+    kept = rows["verdict"].isin([*COMPARED, *DECIDED, *ORDERS, *SHOWN]) | rows.index.isin(select_open(rows).index)
+    write_csv(LEDGER_VERDICTS, rows[kept])
     return LEDGER_VERDICTS
 
 

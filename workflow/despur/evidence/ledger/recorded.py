@@ -26,10 +26,15 @@ def describe_source(record: Record) -> str:
 
 @cache
 def load_metrics(file: str) -> pd.DataFrame:
+    """:func:`tabulate_metrics` of the record in a file."""
+    return tabulate_metrics(load_record(file))
+
+
+def tabulate_metrics(record: Record) -> pd.DataFrame:
     """Columns split, selection, metric, group, value."""
     rows = [
         (split, selection, metric, group, value)
-        for selection, values in load_record(file).metrics().items()
+        for selection, values in record.metrics().items()
         for (split, metric, group), value in values.items()
     ]
     return pd.DataFrame(rows, columns=[*METRIC_COLUMNS, "value"])

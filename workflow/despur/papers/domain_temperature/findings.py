@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.ledger.recorded import tabulate_metrics
 from despur.evidence.ledger.standing import JudgedRecord
 from despur.evidence.numbers.choices import list_tried, read_choices
 from despur.evidence.numbers.settings import is_same_number, was_found_on
@@ -128,14 +129,11 @@ def describe_points(points: pd.DataFrame) -> str:
     run compare with print."""
     printed = [number.mean for _, (table, _) in TABLES.items() for number in read_cells(table)]
     low, falls = points["printed_id"] < CHANCE, points["id"] < CHANCE
-    distance = 100 * (points["id"] - points["printed_id"]).abs()
-    others = points[~low]
-    far = points.loc[distance[~low].idxmax()] if len(others) else None
-    farthest = (
-        f", and the largest distance from printed Test-ID is {distance[~low].max():.1f} points (`{far['method']}` at "
-        f"tau_alpha {far['tau_alpha']:g}, tau_beta {far['tau_beta']:g})"
-        if far is not None
-        else ""
+    others = points.assign(distance=100 * (points["id"] - points["printed_id"]).abs())[~low]
+    farthest = "".join(
+        f", and the largest distance from printed Test-ID is {point.distance:.1f} points (`{point.method}` at "
+        f"tau_alpha {point.tau_alpha:g}, tau_beta {point.tau_beta:g})"
+        for point in others.nlargest(1, "distance").itertuples()
     )
     return (
         f"print has {sum(value < CHANCE for value in printed)} of its {len(printed)} points at chance; {low.sum()} of "
@@ -182,6 +180,4 @@ def describe_standard(standard: list[JudgedRecord]) -> str:
 
 def list_training_rows(judged: JudgedRecord) -> pd.DataFrame:
     """The metrics of a record's training split."""
-    best = judged.record.metrics()["best"]
-    rows = [(metric, group, value) for (split, metric, group), value in best.items() if split == "train"]
-    return pd.DataFrame(rows, columns=["metric", "group", "value"])
+    return tabulate_metrics(judged.record).query("split == 'train' and selection == 'best'")

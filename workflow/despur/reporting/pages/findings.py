@@ -15,10 +15,10 @@ from despur.evidence.ledger.standing import JudgedRecord, judge_records
 from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.runs.sources import Sources
-from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ClaimVerdict, NumberVerdict, Settings
+from despur.evidence.verdicts import COUNTED, MEASURED, ClaimVerdict, NumberVerdict, Settings
 from despur.orchestration.paper_folders import find_paper
 from despur.reporting.pages.fitted_settings import describe_fitted
-from despur.reporting.pages.judged_claims import describe_claims, describe_other_encoder, select_judged
+from despur.reporting.pages.judged_claims import JUDGED, describe_claims, describe_other_encoder, select_judged
 from despur.reporting.pages.ledger_report import describe_hours, select_records
 from despur.reporting.pages.markdown import escape_star, format_table
 from despur.reporting.pages.number_lists import (
@@ -28,6 +28,7 @@ from despur.reporting.pages.number_lists import (
     describe_unknown,
     list_numbers,
     select_verdicts,
+    split_if_normal,
 )
 from despur.reporting.pages.open_work import describe_open_work, list_open_work
 from despur.reporting.pages.primary_claims import NOT_MEASURED, select_own
@@ -96,22 +97,18 @@ def count_numbers(evidence: Evidence) -> str:
 
 def count_claims(verdicts: "pd.Series[str]") -> str:
     """How many claims have each verdict."""
-    judged = (*DECIDED, ClaimVerdict.NOT_TUNED)
-    counts = ", ".join(f"{verdict} {verdicts.eq(verdict).sum()}" for verdict in judged)
+    counts = ", ".join(f"{verdict} {verdicts.eq(verdict).sum()}" for verdict in JUDGED)
     never = verdicts.eq(ClaimVerdict.NOT_EXECUTED).sum()
     return (
         f"Of {len(verdicts)} claims, each of a data set, on the papers' own data: {counts}, not run "
-        f"{len(verdicts) - verdicts.isin(judged).sum() - never}, cannot be tested {never}."
+        f"{len(verdicts) - verdicts.isin(JUDGED).sum() - never}, cannot be tested {never}."
     )
 
 
 def describe_direction(unknown: Iterable[Measurement]) -> str:
     """How many numbers are beyond 5 points if seeds are normal, and how many of these are above print."""
-    beyond = [number for number in unknown if number.if_normal == NumberVerdict.BEYOND_5]
-    if not beyond:
-        return ""
-    above = sum(number.difference > 0 for number in beyond)
-    return f", though {len(beyond)} lie beyond if seeds are normal, **{above} of them above print**"
+    beyond, above = split_if_normal(unknown)
+    return f", though {len(beyond)} lie beyond if seeds are normal, **{above} of them above print**" if beyond else ""
 
 
 def format_kinds(measurements: Iterable[Measurement]) -> str:

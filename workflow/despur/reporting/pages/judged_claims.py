@@ -19,6 +19,7 @@ from despur.reporting.pages.primary_claims import select_own
 from despur.storage.texts import write_text
 
 PAGE = Path("docs/judged_claims.md")
+JUDGED = (*DECIDED, ClaimVerdict.NOT_TUNED)  # verdicts on the papers' own data
 INTRODUCTION = """# Claims on the papers' data
 
 After this page you know how each claim of the papers stands whose data sets were run, and what is missing where it is
@@ -51,11 +52,12 @@ def format_judged_claims(claims: pd.DataFrame) -> str:
 
 def select_judged(own: pd.DataFrame) -> pd.DataFrame:
     """The claims that have a verdict on the paper's own data."""
-    return own[own["verdict"].isin([*DECIDED, ClaimVerdict.NOT_TUNED])]
+    return own[own["verdict"].isin(JUDGED)]
 
 
-def select_open(own: pd.DataFrame) -> pd.DataFrame:
-    """The claims whose data were run in part, and that something is missing for."""
+def select_open(claims: pd.DataFrame) -> pd.DataFrame:
+    """The claims on the papers' own data whose data were run in part, and that something is missing for."""
+    own = select_own(claims)
     return own[own["verdict"].eq(ClaimVerdict.NOT_RUN) & own["data"].fillna("").ne("")]
 
 
@@ -101,14 +103,11 @@ def describe_claims(judged: pd.DataFrame) -> Iterator[str]:
     """How many claims have each verdict on the paper's data; those that are decided, in words."""
     if len(judged):
         counts = Counter(judged["verdict"])
-        said = [
-            f"“{row.statement}” ({row.paper_dataset}) {row.verdict}"
-            for row in judged[judged["verdict"].isin([ClaimVerdict.HOLDS, ClaimVerdict.FAILS])].itertuples()
-        ]
+        decided = judged[judged["verdict"].isin([ClaimVerdict.HOLDS, ClaimVerdict.FAILS])]
+        said = [f"“{row.statement}” ({row.paper_dataset}) {row.verdict}" for row in decided.itertuples()]
         each = ", ".join(f"{counts[verdict]} {verdict}" for verdict in counts)
         if said:
-            stands = judged["verdict"].isin([ClaimVerdict.HOLDS, ClaimVerdict.FAILS])
-            stands &= judged["primary"].ne("") | judged["q"].astype(float).le(RATE)
+            stands = decided["primary"].ne("") | decided["q"].astype(float).le(RATE)
             each += f" ({stands.sum()} of them stand if 5 % of such verdicts may be false)"
         yield escape_star(f"- **[Claims on the paper's data](judged_claims.md)**: {'; '.join([each, *said])}.")
 

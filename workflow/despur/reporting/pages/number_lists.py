@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.verdicts import P_VALUES
@@ -69,12 +69,17 @@ def describe_unknown(measurements: list[Measurement]) -> str:
     )
 
 
+def split_if_normal(measurements: Iterable[Measurement]) -> tuple[list[Measurement], int]:
+    """Those that are beyond 5 points if seeds are normal, and how many of them are above print."""
+    beyond = [measurement for measurement in measurements if measurement.if_normal == NumberVerdict.BEYOND_5]
+    return beyond, sum(measurement.difference > 0 for measurement in beyond)
+
+
 def describe_if_normal(measurements: list[Measurement]) -> str:
     """Those that are beyond 5 points if seeds are normal; nothing where none is."""
-    beyond = [measurement for measurement in measurements if measurement.if_normal == NumberVerdict.BEYOND_5]
+    beyond, above = split_if_normal(measurements)
     if not beyond:
         return ""
-    above = sum(measurement.difference > 0 for measurement in beyond)
     return (
         f" If seeds are normal (90 % intervals, each for itself), {len(beyond)} of them are beyond 5 points, {above} "
         f"above print and {len(beyond) - above} below: {list_numbers(beyond)}."

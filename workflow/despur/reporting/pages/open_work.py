@@ -3,13 +3,12 @@ them, in a sentence."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Any
 
 from despur.evidence.runs.sources import Sources
 from despur.orchestration.configuration import load_configuration
 from despur.orchestration.experiments import PUBLISHED
 from despur.orchestration.resources import estimate_hours
-from despur.reporting.open_runs import OpenRuns, list_open_runs
+from despur.reporting.open_runs import OpenRuns, list_open_runs, unite
 
 
 def list_open_work(
@@ -52,11 +51,6 @@ def describe_group(group: list[OpenRuns]) -> str:
         if count
     ]
     return f"{runs} run{'s' * (runs > 1)} of {estimate_group_hours(group):,.0f} hours for {' and '.join(waiting)}"
-
-
-def unite(group: list[OpenRuns], name: str) -> frozenset[Any]:
-    """All that any of these names."""
-    return frozenset().union(*(getattr(open_runs, name) for open_runs in group))
 
 
 def rate_group(group: list[OpenRuns]) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from despur.orchestration.configuration import load_configuration
-from despur.orchestration.experiments import list_runs_of_papers
+from despur.orchestration.experiments import PUBLISHED, list_runs_of_papers
 from despur.orchestration.paper_folders import PAPERS
 from despur.reporting.pages.markdown import format_table
 from despur.specs.declarations import paper_hyperparameters, read_declarations
@@ -18,7 +18,7 @@ from despur.specs.settings import spell
 from despur.specs.spec import Spec
 from despur.storage.texts import write_text
 
-CONFIGURATION = PAPERS.parents[2] / "config/published.yaml"
+CONFIGURATION = PAPERS.parents[2] / PUBLISHED
 FILE = "settings.md"
 TITLES = {
     "datasets": "data set",
