@@ -116,3 +116,16 @@ def test_grid_points_that_nothing_selects_settle_no_number():
     found = list(list_open_runs(complete_configuration(config), Sources()))
     assert {len(each.numbers) for each in found if each.artifacts == ("table_9",)} == {0}
     assert not any("figure_3" in each.artifacts for each in found), "it shows data alone: nothing is trained for it"
+
+
+def test_each_point_of_the_data_waits_for_numbers_of_its_own_and_costs_only_its_own_runs():
+    config = {"papers": ["domain_temperature"], "seeds": 3, "datasets": {"cmnist_3v5": "cmnist_3v5+draw=seed"}}
+    config["artifacts"] = {"domain_temperature": {"figure_1": {"data": "sigma=0~50"}}}
+    method = "domain_weighted_pairs"
+    runs = {f"cmnist_3v5{f'+draw={seed}' * (seed > 0)}/{method}/s{seed}": "a record" for seed in range(3)}
+    for sources, expected in ((Sources(), {"+sigma=0": 0, "": 15}), (Sources(where=runs), {"+sigma=0": 0})):
+        found = [*list_open_runs(complete_configuration(config), sources)]
+        mine = {each.artifact_run.dataset: each for each in found if f"/{method}/" in each.artifact_run.folders[0]}
+        numbers = {data.removeprefix("cmnist_3v5+draw=seed"): len(each.numbers) for data, each in mine.items()}
+        assert numbers == expected
+        assert all(len(each.runs) == 3 and len(each.jobs) >= 3 for each in mine.values())

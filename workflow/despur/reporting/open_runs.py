@@ -82,16 +82,24 @@ def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[Open
 
 
 def group_by_runs(config: Mapping[str, Any], paper: str) -> list[list[tuple[str, ArtifactRun]]]:
-    """(the artifact that shows it, the run) of a paper's artifacts that read more than data; those of the same runs
-    together."""
+    """(the artifact that shows it, the runs on one point of the data) of a paper's artifacts that read more than data;
+    those of the same runs together."""
     by_run: dict[ArtifactRun, list[tuple[str, ArtifactRun]]] = {}
     for artifact in artifact_files.list_artifacts(config, paper):
         if configure_artifact(config, paper, artifact).get("inputs") == ["data"]:
             continue
-        for artifact_run in list_artifact_runs(config, paper, artifact):
+        for artifact_run in itertools.chain(*map(split_by_data, list_artifact_runs(config, paper, artifact))):
             if locate_result(artifact_run.folders[0]).stage == "runs":
                 by_run.setdefault(replace(artifact_run, artifact=""), []).append((artifact, artifact_run))
     return list(by_run.values())
+
+
+def split_by_data(artifact_run: ArtifactRun) -> Iterator[ArtifactRun]:
+    """One for each point of its data, as each waits for numbers of its own."""
+    results = [*map(locate_result, artifact_run.folders)]
+    for point in results[0].datasets.points:
+        folders = tuple(str(replace(result, dataset=point.name).folder) for result in results)
+        yield replace(artifact_run, dataset=point.name, folders=folders)
 
 
 def find_open_jobs(artifact_run: ArtifactRun, sources: Sources) -> tuple[set[str], set[ResultPath]]:

@@ -10,6 +10,8 @@ from despur.orchestration.experiments import PUBLISHED
 from despur.orchestration.resources import estimate_hours
 from despur.reporting.open_runs import OpenRuns, list_open_runs, unite
 
+SHOWN = 4  # artifacts on a data set that are named
+
 
 def list_open_work(
     paper: str, datasets: Collection[str], sources: Sources, judged_claims: Collection[tuple[str, str]] = ()
@@ -30,11 +32,12 @@ def describe_open_work(open_work: list[OpenRuns]) -> Iterator[str]:
     """An item of a list, nothing where nothing is open."""
     if not open_work:
         return
-    groups: dict[str, list[OpenRuns]] = {}
+    groups: dict[tuple[str, str], list[OpenRuns]] = {}
     for open_runs in open_work:
-        groups.setdefault(open_runs.artifacts[0], []).append(open_runs)
+        groups.setdefault((open_runs.artifacts[0], open_runs.artifact_run.dataset), []).append(open_runs)
     order = sorted(groups.items(), key=lambda item: -rate_group(item[1]))
-    said = [f"`{artifact}` {describe_group(group)}" for artifact, group in order]
+    said = [f"`{artifact}` of `{data}` {describe_group(group)}" for (artifact, data), group in order[:SHOWN]]
+    said += [f"then {len(order) - SHOWN} further groups of runs"] if len(order) > SHOWN else []
     yield (
         f"- **Open for want of time alone**, of data that were measured: {describe_group(open_work)} (on a CPU core, "
         f"at most). Most numbers and claims an hour first: {'; '.join(said)}. `despur plan --open --configfile "
@@ -50,7 +53,8 @@ def describe_group(group: list[OpenRuns]) -> str:
         for count, kind in ((numbers, "printed number"), (claims, "claim"))
         if count
     ]
-    return f"{runs} run{'s' * (runs > 1)} of {estimate_group_hours(group):,.0f} hours for {' and '.join(waiting)}"
+    hours = f"{estimate_group_hours(group):,.0f}"
+    return f"{runs} run{'s' * (runs > 1)} of {hours} hour{'s' * (hours != '1')} for {' and '.join(waiting)}"
 
 
 def rate_group(group: list[OpenRuns]) -> float:
