@@ -17,7 +17,7 @@ PROGRAMS = [code for page in PAGES for kind, code in FENCE.findall(page.read_tex
 RUN = re.compile(r"results/runs/[^/\s]+/[^/\s*]+/s[\d-]+")
 READERS = [program for program in PROGRAMS if "images" in program or "load_metrics" in program]  # of finished runs
 BUNDLED = "results/runs/colored_digits/"
-HOURS = ("benchmarks", "despur.evidence.claims.error_rates_page")
+HOURS = ("benchmarks", "despur.reporting.pages.error_rates")
 IMAGES = 'import numpy\nimages = numpy.load("results/data/colored_digits/inputs.npy")[:4]\n'
 
 

@@ -10,9 +10,12 @@ from records import add
 from despur.evidence.claims.claim_format import Claim
 from despur.evidence.ledger import files as ledger
 from despur.evidence.runs.sources import Sources, find_sources
+from despur.evidence.tally import list_printed
 from despur.orchestration.configuration import complete_configuration
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.open_runs import find_claims, is_done, list_open_runs
+from despur.reporting.open_runs import is_done, list_open_runs
+from despur.reporting.waiting import find_claims, reads_run
+from despur.specs.paths import locate_result
 
 OWN = "cmnist+colors=released+draw=seed"
 
@@ -129,3 +132,16 @@ def test_each_point_of_the_data_waits_for_numbers_of_its_own_and_costs_only_its_
         numbers = {data.removeprefix("cmnist_3v5+draw=seed"): len(each.numbers) for data, each in mine.items()}
         assert numbers == expected
         assert all(len(each.runs) == 3 and len(each.jobs) >= 3 for each in mine.values())
+
+
+@pytest.mark.parametrize("dataset, waits", [("samples=100", {"42.6", "20.8"}), ("samples=250", {"25.9"})])
+def test_a_sentence_waits_for_the_artifact_and_the_data_that_its_formula_names(dataset, waits):
+    printed = list_printed("adapters")
+    own = printed[(printed["paper_dataset"] == "waterbirds") & (printed["method"] == "contrastive_adapter")]
+    folder = f"results/runs/waterbirds+fit=clip+{dataset}/contrastive_adapter/s0"
+    run = ArtifactRun(
+        "waterbirds", locate_result(folder).dataset, "contrastive_adapter", (folder,), "figure_5", "adapters"
+    )
+    read = {f"{number.reported:g}" for number in own.itertuples() if reads_run(number, run)}
+    assert read & {"42.6", "20.8", "25.9", "33.7"} == waits, "33.7 is of Table 4; the others name 100 or 250 samples"
+    assert "83.7" not in read, "Table 6 names no number of samples: it has them all"

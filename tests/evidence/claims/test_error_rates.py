@@ -8,10 +8,10 @@ from scipy import stats
 from despur.compute.randomness import derive_generator
 from despur.evidence.claims import error_rates
 from despur.evidence.claims.choice_error_rates import simulate_table_of_choices
-from despur.evidence.claims.error_rates_page import to_text
 from despur.evidence.claims.noise_shapes import NOT_COVERED, SHAPES
 from despur.evidence.statistics.contrasts import HOLDS, LEVEL, Contrast, decide
 from despur.evidence.statistics.multiplicity import calibrate
+from despur.reporting.pages.error_rates import to_text
 
 FALSE = ("all: false holds", "all: false fails", "most: false holds", "most: false fails")
 

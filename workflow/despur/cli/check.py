@@ -32,6 +32,10 @@ def check(dataset: str | None = None, configfile: Path | None = None) -> Iterato
         )
 
 
+# of raw data: part of despur; here; not needed, as its results are here; comes by itself; not here
+STATES = ("bundled", "present", "made", "download", "missing")
+
+
 @dataclass
 class NeededData:
     """A data set that a configuration needs, and the results that are made from its raw files."""
@@ -45,7 +49,7 @@ class NeededData:
         return [pattern for pattern in self.patterns if not raw_files.find_files(pattern, root)]
 
     def describe_state(self, root: Path) -> str:
-        """``bundled``, ``present``, ``made`` (its results are), ``download`` (it comes by itself) or ``missing``."""
+        """One of STATES."""
         if not self.patterns:
             return "bundled"
         if not self.list_missing(root):
@@ -62,6 +66,11 @@ class NeededData:
             return line
         missing = ", ".join(pattern.split(" |")[0] for pattern in self.list_missing(root))
         return f"{line}: {missing}; from {find_statement(self.name, 'SOURCE')}"
+
+
+def find_worst_state(needed: Iterable[NeededData], root: Path) -> str:
+    """Of the data sets that results need, the state of the one that is hardest to get."""
+    return max((data.describe_state(root) for data in needed), key=STATES.index)
 
 
 def list_results(configfile: Path) -> list[ResultPath]:

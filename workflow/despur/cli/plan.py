@@ -10,11 +10,12 @@ from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from despur.cli.check import find_worst_state, list_needed_data
 from despur.cli.rows import Row
 from despur.orchestration import artifact_files, configuration, resources
 from despur.orchestration.plan import find_longest_chain, list_jobs, list_jobs_behind
 from despur.orchestration.targets import name_last_file
-from despur.specs.paths import ResultPath
+from despur.specs.paths import ResultPath, data_root
 from despur.specs.settings import SettingError
 
 if TYPE_CHECKING:
@@ -64,8 +65,8 @@ def explain_retries(minutes: float) -> Iterator[str]:
 
 
 def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
-    """A row for each method and data set of a paper that has open runs: first what settles most numbers per hour, then
-    most claims."""
+    """A row for each method and point of the data of a paper that has open runs: those whose raw data is missing come
+    last; of the others first what settles most numbers per hour, then most claims."""
     from despur.evidence.runs.sources import find_sources
     from despur.reporting.open_runs import is_done, list_open_runs, unite  # pandas
 
@@ -74,17 +75,18 @@ def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
     open_runs = list(list_open_runs(config, sources))
     missing = {*filterfalse(is_done, unite(open_runs, "jobs"))}
     hours = [resources.estimate_hours(open_run.jobs & missing, device) for open_run in open_runs]
-    yield f"{'runs':>7}{f'{device.upper()} hours':>15}{'numbers':>9}{'per hour':>10}{'claims':>8}  of"
+    states = [find_worst_state(list_needed_data(open_run.jobs), data_root()) for open_run in open_runs]
+    yield f"{'runs':>7}{f'{device.upper()} hours':>15}{'numbers':>9}{'per hour':>10}{'claims':>8}{'raw data':>10}  of"
     order = sorted(
-        zip(open_runs, hours, strict=True),
-        key=lambda pair: [-len(waiting) / pair[1] for waiting in (pair[0].numbers, pair[0].claims)],
+        zip(open_runs, hours, states, strict=True),
+        key=lambda row: (row[2] == "missing", *(-len(each) / row[1] for each in (row[0].numbers, row[0].claims))),
     )
-    for open_run, cost in order:
-        yield format_open(open_run, cost)
+    for open_run, cost, state in order:
+        yield format_open(open_run, cost, state)
     runs, numbers, claims = (unite(open_runs, name) for name in ("runs", "numbers", "claims"))
     total = resources.estimate_hours(missing, device)
     yield Row(
-        f"{len(runs):>7,}{total:>15,.2f}{len(numbers):>9,}{'':>10}{len(claims):>8,}  all, shared once",
+        f"{len(runs):>7,}{total:>15,.2f}{len(numbers):>9,}{'':>10}{len(claims):>8,}{'':>10}  all, shared once",
         "open_in_all",
         runs=len(runs),
         hours=total,
@@ -93,11 +95,12 @@ def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
     )
 
 
-def format_open(open_runs: "OpenRuns", hours: float) -> Row:
-    """How many runs are open, their hours, how many printed numbers and claims wait for them, and what they are."""
+def format_open(open_runs: "OpenRuns", hours: float, raw_data: str) -> Row:
+    """How many runs are open, their hours, how many printed numbers and claims wait for them, whether the raw data is
+    here, and what they are."""
     run, numbers, claims = open_runs.artifact_run, len(open_runs.numbers), len(open_runs.claims)
     return Row(
-        f"{len(open_runs.runs):>7,}{hours:>15,.2f}{numbers:>9,}{numbers / hours:>10,.1f}{claims:>8,}  "
+        f"{len(open_runs.runs):>7,}{hours:>15,.2f}{numbers:>9,}{numbers / hours:>10,.1f}{claims:>8,}{raw_data:>10}  "
         f"{run.paper} {', '.join(open_runs.artifacts)}: {Path(run.folders[0]).parent}",
         "open",
         paper=run.paper,
@@ -111,6 +114,7 @@ def format_open(open_runs: "OpenRuns", hours: float) -> Row:
         numbers=numbers,
         claims=claims,
         numbers_per_hour=numbers / hours,
+        raw_data=raw_data,
     )
 
 

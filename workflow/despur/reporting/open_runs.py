@@ -6,30 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pandas as pd
-
 from despur.evidence import tally
-from despur.evidence.claims.claim_format import Claim, read_claims
-from despur.evidence.numbers.printed import at_settings, explain_not_compared, parse_settings
-from despur.evidence.numbers.settings import list_fitted_rules, list_unselected, was_found_on
-from despur.evidence.runs.changed_settings import describe_changes, name_data
-from despur.evidence.runs.grids import (
-    MeasuredMethods,
-    describe_grid,
-    find_measured_methods,
-    name_family,
-)
-from despur.evidence.runs.sources import Sources, attach_sources, list_runs
-from despur.evidence.statistics.contrasts import SEEDS
+from despur.evidence.claims.claim_format import read_claims
+from despur.evidence.runs.grids import find_measured_methods
+from despur.evidence.runs.sources import Sources, attach_sources
 from despur.orchestration import artifact_files
-from despur.orchestration.configuration import list_method_names
 from despur.orchestration.experiments import ArtifactRun, configure_artifact, list_artifact_runs
 from despur.orchestration.paper_folders import find_paper
 from despur.orchestration.plan import list_jobs_behind
-from despur.specs.paths import ResultPath, identify_run, locate_result, parse_seeds
+from despur.reporting.waiting import describe_points, find_claims, find_numbers
+from despur.specs.paths import ResultPath, locate_result, parse_seeds
 from despur.specs.stages import PARTS
-
-COMPARED = ("percent", "fraction", "pp", "ratio")  # units of the printed numbers that are compared
 
 
 @dataclass(frozen=True)
@@ -123,75 +110,3 @@ def is_done(job: ResultPath) -> bool:
         return False
     done = (locate_result(file).seeds for file in job.folder.parent.glob("s*/about.json"))
     return any({*parse_seeds(job.seeds)} <= {*parse_seeds(seeds)} for seeds in done)
-
-
-def describe_points(
-    artifact_run: ArtifactRun, sources: Sources, now: MeasuredMethods, then: MeasuredMethods
-) -> pd.DataFrame:
-    """The points of a run with their settings, as metrics.csv names them; whether each has the seeds that a comparison
-    needs now (``compared``), or with the open runs (``settled``). ``untuned``: the settings that the paper selects from
-    a grid and that nothing selects among the methods that are measured ``now``, or ``then``."""
-    result, rows = locate_result(artifact_run.folders[0]), []
-    planned = {run.key for folder in artifact_run.folders for run in locate_result(folder).runs()}
-    for runs in list_runs(artifact_run, SEEDS).values():
-        keys, enough = {run.key for run in runs}, len(runs) >= SEEDS
-        compared, settled = (enough and keys <= measured for measured in ({*sources.where}, {*sources.where} | planned))
-        data = name_data(artifact_run, runs[0].data.name)
-        state = {"data": data, "compared": compared, "settled": settled and not compared}
-        family, method = name_family(artifact_run, data), runs[0].spec.name
-        methods = (now if compared else then).get(family, frozenset())
-        untuned = describe_grid(artifact_run, data, method, methods).untuned
-        rows.append(identify_run(result, runs[0]) | state | {"untuned": untuned})
-    return pd.DataFrame(rows)
-
-
-def find_numbers(
-    printed: pd.DataFrame, artifact: str, artifact_run: ArtifactRun, points: pd.DataFrame, state: str
-) -> Iterator[int]:
-    """The positions of the printed numbers of an artifact that are of a point in this ``state``: ``compared``, or
-    ``settled`` with the open runs."""
-    rows = (printed["paper_dataset"] == artifact_run.paper_dataset) & (printed["method"] == artifact_run.paper_method)
-    rows &= printed["artifact"] == artifact
-    for number in printed[rows & printed["unit"].isin(COMPARED)].itertuples():
-        mine = at_settings(points, number.setting)
-        pairs = list(zip(mine["data"], mine["method"], strict=True))
-        same = [is_compared(artifact_run, number.setting, *pair) for pair in pairs]
-        grid = artifact_run.paper, artifact_run.artifact
-        tuned = [not list_unselected(*grid, untuned, number.setting) for untuned in mine["untuned"]]
-        unseen = [
-            not was_found_on(list_fitted_rules(artifact_run.paper, number.method, *pair), number) for pair in pairs
-        ]
-        mine = mine[pd.DataFrame([same, tuned, unseen], columns=mine.index, dtype=bool).all()]
-        if mine[state].any():
-            yield int(number.Index)
-
-
-def is_compared(artifact_run: ArtifactRun, setting: Any, data: str, method: str) -> bool:
-    """Whether a point has the data and settings of a printed number."""
-    changes = parse_settings(describe_changes(artifact_run, data, method))
-    return not explain_not_compared(setting, data, artifact_run.substitute, changes)
-
-
-def find_claims(claims: Iterable[Claim], artifact_run: ArtifactRun, points: pd.DataFrame) -> Iterator[tuple[str, str]]:
-    """(claim, data sets) of the claims about the paper's own data that read open runs, perhaps besides others. A claim
-    that names no method reads all of its artifacts."""
-    if artifact_run.substitute or not points["settled"].any():
-        return
-    methods = list_method_names(artifact_run.paper)
-    for claim in claims:
-        named = methods & {*list_words([claim.contrasts, claim.given, claim.defaults])}
-        counts = not (claim.not_executed or claim.ours)
-        reads = counts and artifact_run.artifact in claim.artifacts
-        if reads and (not named or artifact_run.paper_method in named):
-            yield from ((claim.name, ", ".join(names)) for names in claim.rows if artifact_run.paper_dataset in names)
-
-
-def list_words(node: Any) -> Iterator[str]:
-    """Every word of a nested value, keys as well."""
-    if isinstance(node, str):
-        yield node
-    elif isinstance(node, Mapping):
-        yield from list_words([*node, *node.values()])
-    elif isinstance(node, list):
-        for item in node:
-            yield from list_words(item)

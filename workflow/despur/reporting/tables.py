@@ -10,11 +10,12 @@ from pathlib import Path
 import pandas as pd
 
 from despur.evidence.numbers.counts import summarize_verdicts
-from despur.evidence.numbers.tables import format_table, to_markdown
+from despur.evidence.numbers.tables import format_table
 from despur.evidence.runs.artifact_metrics import parse_artifact_runs
 from despur.evidence.verdicts import ClaimVerdict, NumberVerdict
 from despur.orchestration import artifact_files, experiments, paper_folders
 from despur.orchestration.experiments import ArtifactRun
+from despur.reporting.markdown import to_markdown
 from despur.reporting.templates import render_template
 from despur.storage.group_warnings import describe_warnings
 from despur.storage.store import InputError, write_csv
@@ -70,7 +71,8 @@ def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None 
     write_csv(prefix.with_suffix(".csv"), table)
     texts = {
         ".md": (f"{line} Ours are {MEASURED_ON}, unless caption or row name another.\n\n" if line else "")
-        + to_markdown(display),
+        + to_markdown(display.columns, display.to_numpy())
+        + "\n",
         ".tex": display.to_latex(index=False, escape=True),
         ".html": render_table(prefix.parent.name, prefix.with_suffix("").name, display, line),
     }

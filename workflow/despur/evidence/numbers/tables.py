@@ -122,8 +122,3 @@ def format_table(table: pd.DataFrame, form: Callable[[float, float], str] = form
         display = display.drop(columns="measured")
     varies = table.groupby(["paper_dataset", "method", "metric"], dropna=False)["setting"].nunique().max() > 1
     return display if varies else display.drop(columns="setting")
-
-
-def to_markdown(table: pd.DataFrame) -> str:
-    lines = [table.columns.tolist(), ["---"] * len(table.columns), *table.to_numpy().tolist()]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines) + "\n"

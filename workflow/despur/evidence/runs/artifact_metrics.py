@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -58,6 +59,18 @@ def load_resamples(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """Bootstrap values of the headline split: a row for each run, metric and group, columns "0", "1", ...: the
     bootstrap samples."""
     return _load(artifact_runs, {"runs": run_files.RESAMPLES})
+
+
+def load_saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+    """saliency.csv of all runs that are here, with whose rows these are."""
+    parts = [
+        pd.read_csv(Path(folder, "saliency.csv"), dtype={"group": str})
+        .rename(columns={"dataset": "data"})
+        .assign(**identify_rows(artifact_run))
+        for artifact_run in artifact_runs
+        for folder in artifact_run.folders
+    ]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
 def identify_rows(artifact_run: ArtifactRun) -> dict[str, Any]:

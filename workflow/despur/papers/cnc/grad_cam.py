@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
+from despur.evidence.runs.artifact_metrics import load_saliency
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLORS, COLUMN, create_grid, name_data, write_figure
 from despur.reporting.printed_names import NAMES
@@ -72,22 +73,6 @@ def load_by_dataset(artifact_runs: Sequence[ArtifactRun]) -> list[list[Explained
     return [[load_run(artifact_run) for artifact_run in runs] for _, runs in groups]
 
 
-def load_shares(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
-    """saliency.csv of all runs, with their data set and method."""
-    tables = []
-    for artifact_run in artifact_runs:
-        for folder in artifact_run.folders:
-            table = pd.read_csv(Path(folder) / "saliency.csv", dtype={"group": str})
-            tables.append(
-                table.assign(
-                    paper_dataset=artifact_run.paper_dataset,
-                    used_dataset=artifact_run.dataset,
-                    paper_method=artifact_run.paper_method,
-                )
-            )
-    return pd.concat(tables, ignore_index=True)
-
-
 def shares_on(shares: pd.DataFrame, artifact_run: ArtifactRun) -> pd.DataFrame:
     """The shares of all methods on a run's data."""
     return shares[
@@ -126,7 +111,7 @@ def describe_shares(shares: pd.DataFrame, artifact_run: ArtifactRun) -> str:
 
 def draw_figure_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """An image of each group, with the maps of ERM (a) and CNC (c): the first that ERM gets wrong, if there is one."""
-    data, shares = load_by_dataset(artifact_runs), load_shares(artifact_runs)
+    data, shares = load_by_dataset(artifact_runs), load_saliency(artifact_runs)
     figure, axes = create_grid(sum(1 + len(runs) for runs in data), GROUPS + 1, 1.6 * COLUMN, 1.05)
     lines = iter(axes)
     for runs in data:
@@ -147,7 +132,7 @@ def draw_figure_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 def draw_figure_12_13(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Each group's first examples with the map of every method, and the share on the foreground by method."""
-    data, shares = load_by_dataset(artifact_runs), load_shares(artifact_runs)
+    data, shares = load_by_dataset(artifact_runs), load_saliency(artifact_runs)
     lines = [(runs, group) for runs in data for group in runs[0].rarest_groups()]
     width = 1 + max(map(len, data))  # panels of an example: the image, and each method's map
     ratios = {"width_ratios": [1] * EXAMPLES * width + [1.6]}

@@ -1,11 +1,11 @@
 """Beyond the paper: where encoders look, and SimCLR with as much time as its regularized version takes."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from despur.evidence.runs.artifact_metrics import load_saliency
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr.rows import load_runs, load_seconds
 from despur.storage.store import Array
@@ -16,31 +16,10 @@ SAME = ["paper_dataset", "used_dataset", "data", "seed", "machine", "metric"]  #
 TIMED = [*RUN[:-1], "epochs", "second_order", "machine", "metric"]  # a row of compare_times for each
 
 
-def read_saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
-    """saliency.csv of all runs."""
-    parts = []
-    for artifact_run in artifact_runs:
-        run_columns = {
-            "paper_dataset": artifact_run.paper_dataset,
-            "used_dataset": artifact_run.dataset,
-            "substitute": artifact_run.substitute,
-            "artifact": artifact_run.artifact,
-        }
-        parts += [
-            pd.read_csv(Path(folder) / "saliency.csv").rename(columns={"dataset": "data"}).assign(**run_columns)
-            for folder in artifact_run.folders
-        ]
-    return (
-        pd.concat(parts, ignore_index=True)
-        if parts
-        else pd.DataFrame(columns=[*RUN, "group", "samples", "inside", "uniform"])
-    )
-
-
-def load_saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+def average_saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """A row for each run: the mean share of a Grad-CAM map inside the foreground, and the share of the image that is
     foreground."""
-    table = load_runs(artifact_runs, read_saliency)
+    table = load_runs(artifact_runs, load_saliency)
     if not len(table):
         return pd.DataFrame(columns=[*RUN, "inside", "uniform", "samples"])
     measured = table.dropna(subset=["inside"])

@@ -9,7 +9,7 @@ from despur.evidence.numbers.tables import compare, format_spread, format_table
 from despur.evidence.runs.artifact_metrics import load_resamples
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
-from despur.papers.icl_msr.beyond import compare_times, interpolate_equal_time, load_saliency
+from despur.papers.icl_msr.beyond import average_saliency, compare_times, interpolate_equal_time
 from despur.papers.icl_msr.rows import load_runs, load_seconds
 from despur.reporting.judged_tables import judge_paper
 from despur.reporting.printed_names import NAMES
@@ -47,7 +47,7 @@ def write_accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) 
 def write_saliency(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The share of Grad-CAM saliency inside the foreground, by method: mean and standard deviation over seeds."""
     keys = ["paper_dataset", "data", "substitute", "paper_method"]
-    runs = load_saliency(artifact_runs)
+    runs = average_saliency(artifact_runs)
     table = (
         runs.groupby(keys, sort=False)
         .agg(

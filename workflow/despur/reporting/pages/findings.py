@@ -17,10 +17,10 @@ from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.runs.sources import Sources
 from despur.evidence.verdicts import COUNTED, MEASURED, ClaimVerdict, NumberVerdict, Settings
 from despur.orchestration.paper_folders import find_paper
+from despur.reporting.markdown import escape_star, to_markdown
 from despur.reporting.pages.fitted_settings import describe_fitted
 from despur.reporting.pages.judged_claims import JUDGED, describe_claims, describe_other_encoder, select_judged
 from despur.reporting.pages.ledger_report import describe_hours, select_records
-from despur.reporting.pages.markdown import escape_star, format_table
 from despur.reporting.pages.number_lists import (
     count_datasets,
     describe_if_normal,
@@ -120,7 +120,7 @@ def format_kinds(measurements: Iterable[Measurement]) -> str:
         kind_counts = [counts[kind, verdict] for verdict in verdicts]
         title = kind or "none (counts of data)"
         rows.append([title, *map(str, [sum(kind_counts), *kind_counts])] if any(kind_counts) else [])
-    return format_table(["settings", "compared", *verdicts], filter(None, rows))
+    return to_markdown(["settings", "compared", *verdicts], filter(None, rows))
 
 
 def describe_paper(

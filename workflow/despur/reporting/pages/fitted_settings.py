@@ -11,7 +11,7 @@ from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.numbers.settings import is_run_of, was_found_on
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import load_experiments
-from despur.reporting.pages.markdown import escape_star
+from despur.reporting.markdown import escape_star
 from despur.specs.names import parse
 
 

@@ -14,7 +14,7 @@ from despur.evidence.claims.refusals import PRESUPPOSED
 from despur.evidence.numbers.counts import RATE
 from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, Tier
 from despur.orchestration.experiments import load_experiments
-from despur.reporting.pages.markdown import escape_star, format_table
+from despur.reporting.markdown import escape_star, to_markdown
 from despur.reporting.pages.primary_claims import select_own
 from despur.storage.texts import write_text
 
@@ -66,7 +66,7 @@ def describe_judged(judged: pd.DataFrame) -> Iterator[str]:
     if not len(judged):
         return
     columns = ["claim", "weakest contrast", "estimate", "seeds", "verdict", "q", "why, or what would decide it"]
-    yield format_table(columns, map(format_row, judged.to_dict("records")))
+    yield to_markdown(columns, map(format_row, judged.to_dict("records")))
     settings = sorted({part for text in judged["settings"] for part in text.split("; ") if part})
     if settings:
         yield f"Settings behind these claims: {escape_star('; '.join(settings))}."
@@ -90,7 +90,7 @@ def describe_open(open_claims: pd.DataFrame) -> Iterator[str]:
     if len(open_claims):
         yield "Not judged, as something is missing:"
         rows = [[row.statement, explain_missing(row.reason, row.collapsed)] for row in open_claims.itertuples()]
-        yield format_table(["claim", "what is missing"], [[escape_star(text) for text in row] for row in rows])
+        yield to_markdown(["claim", "what is missing"], [[escape_star(text) for text in row] for row in rows])
 
 
 def explain_missing(reason: str, collapsed: str) -> str:

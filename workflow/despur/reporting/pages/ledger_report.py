@@ -14,7 +14,7 @@ from despur.evidence.ledger.standing import JudgedRecord, judge_records
 from despur.evidence.numbers.choices import is_trial
 from despur.orchestration.experiments import load_experiments
 from despur.orchestration.paper_folders import find_papers
-from despur.reporting.pages.markdown import format_table
+from despur.reporting.markdown import to_markdown
 from despur.specs.names import parse
 from despur.storage.texts import write_text
 
@@ -59,7 +59,7 @@ def report_paper(paper: str, records: list[JudgedRecord]) -> str:
         f"{describe_trials(recorded)}{describe_hours(own_records)} "
         "What is open, and its hours: `despur plan --open --configfile config/published.yaml --device cpu`."
     )
-    return f"{format_table(['data set', 'method', 'seeds', *columns], lines)}\n\n{said}\n"
+    return f"{to_markdown(['data set', 'method', 'seeds', *columns], lines)}\n\n{said}\n"
 
 
 def group_seeds(records: list[JudgedRecord]) -> dict[tuple[str, str], dict[int, JudgedRecord]]:

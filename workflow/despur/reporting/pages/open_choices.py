@@ -9,7 +9,7 @@ import pandas as pd
 from despur.evidence.statistics.contrasts import SEEDS
 from despur.evidence.verdicts import ChoiceVerdict
 from despur.orchestration.experiments import REFERENCE
-from despur.reporting.pages.markdown import format_table
+from despur.reporting.markdown import to_markdown
 from despur.storage.texts import write_text
 
 CHOICES = REFERENCE / "ledger/choices.csv"
@@ -52,8 +52,8 @@ def format_choices(choices: pd.DataFrame) -> str:
     ]
     columns = ["paper", "choice", "source", "found on", "runs (of full length)", "hours", "verdict (seeds)"]
     hours = "With the hours of a run on a CPU at the paper's length, as far as runs like it are recorded."
-    not_tried = format_table(["paper", "choice", "source", "hours a run"], open_rows)
-    parts = [INTRODUCTION, "## Tried", said, format_table(columns, rows), "## Not tried", hours, not_tried]
+    not_tried = to_markdown(["paper", "choice", "source", "hours a run"], open_rows)
+    parts = [INTRODUCTION, "## Tried", said, to_markdown(columns, rows), "## Not tried", hours, not_tried]
     return "\n\n".join([*parts, "[All pages](index.md)"]) + "\n"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from despur.orchestration.configuration import load_configuration
 from despur.orchestration.experiments import PUBLISHED, list_runs_of_papers
 from despur.orchestration.paper_folders import PAPERS
-from despur.reporting.pages.markdown import format_table
+from despur.reporting.markdown import to_markdown
 from despur.specs.declarations import paper_hyperparameters, read_declarations
 from despur.specs.paths import locate_result
 from despur.specs.settings import spell
@@ -105,7 +105,7 @@ def describe_stated(kind: str, name: str, datasets: list[str]) -> dict[str, str]
 def list_table_lines(title: str, rows: list[Row]) -> Iterator[str]:
     """A table under its title; nothing where there are no rows."""
     if rows:
-        yield from ("", f"## {title}", "", format_table(["setting", "default", "data sets", "source"], rows))
+        yield from ("", f"## {title}", "", to_markdown(["setting", "default", "data sets", "source"], rows))
 
 
 def render(paper: str) -> str:

@@ -16,7 +16,7 @@ from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.numbers.verdicts import P_VALUES
 from despur.evidence.verdicts import COUNTED, ORDERS, NumberVerdict, Settings, Tier
 from despur.orchestration import experiments
-from despur.reporting.pages.markdown import escape_star, format_table
+from despur.reporting.markdown import escape_star, to_markdown
 from despur.reporting.pages.primary_claims import (
     NOT_MEASURED,
     describe_primary,
@@ -146,7 +146,7 @@ def format_markdown(papers: list[PaperSummary], folder: Path) -> str:
         home = os.path.relpath(Path("workflow/despur/papers", summary.paper, "README.md"), folder)
         claim = escape_star(summary.claim.partition(": ")[2])
         rows.append([f"[{summary.title}]({home})", *(summary.cells | {"primary claim": claim}).values()])
-    return format_table(["paper", *papers[0].cells], rows)
+    return to_markdown(["paper", *papers[0].cells], rows)
 
 
 def replace_summary(text: str, file: Path, papers: list[PaperSummary]) -> str:

@@ -1,6 +1,6 @@
 """Writes the page of simulated error rates.
 
-python -m despur.evidence.claims.error_rates_page docs/error_rates.md
+python -m despur.reporting.pages.error_rates docs/error_rates.md
 """
 
 import argparse
@@ -20,8 +20,8 @@ from despur.evidence.claims.error_rates import (
     simulate_table_of_numbers,
 )
 from despur.evidence.claims.noise_shapes import COLLAPSE, FAR_BELOW
-from despur.evidence.numbers.tables import to_markdown
 from despur.evidence.statistics.contrasts import LEVEL
+from despur.reporting.markdown import to_markdown
 from despur.storage.texts import write_text
 
 
@@ -30,7 +30,7 @@ def format_rates(rates: pd.DataFrame) -> str:
     shown = rates.astype(object)
     for name in rates.select_dtypes("float"):
         shown[name] = ["–" if pd.isna(value) else f"{value:.1f}" for value in rates[name]]
-    return to_markdown(shown)
+    return to_markdown(shown.columns, shown.to_numpy()) + "\n"
 
 
 def to_text(
@@ -46,7 +46,7 @@ def to_text(
 
 After this page you know how often a verdict about a number or a claim is wrong, and how often one is given.
 
-Made by `python -m despur.evidence.claims.error_rates_page docs/error_rates.md`: {RUNS:,} simulated verdicts a row,
+Made by `python -m despur.reporting.pages.error_rates docs/error_rates.md`: {RUNS:,} simulated verdicts a row,
 percent. A rate of 5 is known to {error:.1f} points (one standard error). Effects and noise are in standard deviations
 of the difference of two methods from one seed.
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 
 def escape_star(text: str) -> str:
@@ -9,7 +10,7 @@ def escape_star(text: str) -> str:
     return re.sub(r"(?<=\w)\*", r"\\*", text)
 
 
-def format_table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def to_markdown(titles: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     """A table with its titles."""
     titles = [*titles]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in [titles, ["---"] * len(titles), *rows])
+    return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in [titles, ["---"] * len(titles), *rows])
