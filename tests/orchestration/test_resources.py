@@ -1,6 +1,7 @@
 """What jobs request and what they cost: more where there is more to do, more at each attempt, measured speeds before
 guesses."""
 
+import itertools
 import json
 from functools import partial
 
@@ -195,3 +196,9 @@ def test_a_run_writes_weights_and_representations_of_every_sample_twice():
     assert resources.estimate_megabytes(locate_result("results/runs/cmnist/erm+snapshots=20/s0-4")) == pytest.approx(
         5 * (2 + 5) * (0.1 * 4 + 70_000 * 84 * 2 / 1e6)
     )
+
+
+def test_the_hours_of_a_set_do_not_depend_on_its_order():
+    folders = [f"results/runs/{data}/{name}/s0" for data in ("cmnist", "waterbirds") for name in ("erm", "jtt", "cnc")]
+    results = list(map(locate_result, folders))
+    assert len({resources.estimate_hours(some, "cpu") for some in itertools.permutations(results)}) == 1

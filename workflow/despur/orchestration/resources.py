@@ -75,8 +75,8 @@ def estimate_training_seconds(spec: Spec, dataset: str, device: str) -> tuple[fl
 
 
 def estimate_hours(results: Iterable[ResultPath], device: str = "gpu") -> float:
-    """Hours that these jobs take at most, one after the other."""
-    return sum(estimate_seconds(result, device)[0] for result in results) / 3600
+    """Hours that these jobs take at most, one after the other; the same in whichever order sets give them."""
+    return math.fsum(estimate_seconds(result, device)[0] for result in results) / 3600
 
 
 @cache
