@@ -1,5 +1,5 @@
-"""despur plan of result paths; with --open, what settles most printed numbers per hour comes first. Shared runs and
-jobs count once."""
+"""despur plan of result paths; with --open, what most printed numbers and claims wait for, per hour,
+comes first. Shared runs and jobs count once."""
 
 import json
 from pathlib import Path
@@ -29,11 +29,11 @@ def tables(tmp_path, monkeypatch):
     return json.loads(format_json(plan("cpu", configfile=file, only_open=True)))
 
 
-def test_open_runs_are_sorted_by_numbers_per_hour(tables):
-    rates = [row["numbers_per_hour"] for row in tables["open"]]
+def test_open_runs_are_sorted_by_what_waits_per_hour(tables):
+    rates = [row["per_hour"] for row in tables["open"]]
     assert rates == sorted(rates, reverse=True) and rates[0] > 0
     first = tables["open"][0]
-    assert first["numbers_per_hour"] == pytest.approx(first["numbers"] / first["hours"])
+    assert first["per_hour"] == pytest.approx((first["numbers"] + first["claims"]) / first["hours"])
     (cnc,) = (row for row in tables["open"] if row["method"] == "cnc" and "table_1" in row["artifacts"])
     assert {"table_1", "table_a1", "table_a3"} <= {*cnc["artifacts"]}
 

@@ -66,7 +66,7 @@ def explain_retries(minutes: float) -> Iterator[str]:
 
 def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
     """A row for each method and point of the data of a paper that has open runs: those whose raw data is missing come
-    last; of the others first what settles most numbers per hour, then most claims."""
+    last; of the others first what most numbers and claims wait for, per hour."""
     from despur.evidence.runs.sources import find_sources
     from despur.reporting.open_runs import is_done, list_open_runs, unite  # pandas
 
@@ -76,17 +76,17 @@ def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
     missing = {*filterfalse(is_done, unite(open_runs, "jobs"))}
     hours = [resources.estimate_hours(open_run.jobs & missing, device) for open_run in open_runs]
     states = [find_worst_state(list_needed_data(open_run.jobs), data_root()) for open_run in open_runs]
-    yield f"{'runs':>7}{f'{device.upper()} hours':>15}{'numbers':>9}{'per hour':>10}{'claims':>8}{'raw data':>10}  of"
+    yield f"{'runs':>7}{f'{device.upper()} hours':>15}{'numbers':>9}{'claims':>8}{'per hour':>10}{'raw data':>10}  of"
     order = sorted(
         zip(open_runs, hours, states, strict=True),
-        key=lambda row: (row[2] == "missing", *(-len(each) / row[1] for each in (row[0].numbers, row[0].claims))),
+        key=lambda row: (row[2] == "missing", -row[0].count_waiting() / row[1]),
     )
     for open_run, cost, state in order:
         yield format_open(open_run, cost, state)
     runs, numbers, claims = (unite(open_runs, name) for name in ("runs", "numbers", "claims"))
     total = resources.estimate_hours(missing, device)
     yield Row(
-        f"{len(runs):>7,}{total:>15,.2f}{len(numbers):>9,}{'':>10}{len(claims):>8,}{'':>10}  all, shared once",
+        f"{len(runs):>7,}{total:>15,.2f}{len(numbers):>9,}{len(claims):>8,}{'':>20}  all, shared once",
         "open_in_all",
         runs=len(runs),
         hours=total,
@@ -99,8 +99,9 @@ def format_open(open_runs: "OpenRuns", hours: float, raw_data: str) -> Row:
     """How many runs are open, their hours, how many printed numbers and claims wait for them, whether the raw data is
     here, and what they are."""
     run, numbers, claims = open_runs.artifact_run, len(open_runs.numbers), len(open_runs.claims)
+    per_hour = open_runs.count_waiting() / hours
     return Row(
-        f"{len(open_runs.runs):>7,}{hours:>15,.2f}{numbers:>9,}{numbers / hours:>10,.1f}{claims:>8,}{raw_data:>10}  "
+        f"{len(open_runs.runs):>7,}{hours:>15,.2f}{numbers:>9,}{claims:>8,}{per_hour:>10,.1f}{raw_data:>10}  "
         f"{run.paper} {', '.join(open_runs.artifacts)}: {Path(run.folders[0]).parent}",
         "open",
         paper=run.paper,
@@ -113,7 +114,7 @@ def format_open(open_runs: "OpenRuns", hours: float, raw_data: str) -> Row:
         hours=hours,
         numbers=numbers,
         claims=claims,
-        numbers_per_hour=numbers / hours,
+        per_hour=per_hour,
         raw_data=raw_data,
     )
 

@@ -31,6 +31,10 @@ class OpenRuns:
     numbers: frozenset[tuple[str, int]]
     claims: frozenset[tuple[str, str, str]]
 
+    def count_waiting(self) -> int:
+        """How many printed numbers and claims wait for these runs."""
+        return len(self.numbers) + len(self.claims)
+
 
 def unite(several: Iterable[OpenRuns], name: str) -> frozenset[Any]:
     """All runs, jobs, numbers or claims (``name``) of several: what they share is there once."""
