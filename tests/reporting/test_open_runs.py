@@ -14,7 +14,7 @@ from despur.evidence.tally import list_printed
 from despur.orchestration.configuration import complete_configuration
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.open_runs import is_done, list_open_runs
-from despur.reporting.waiting import find_claims, reads_run
+from despur.reporting.waiting import find_claims, list_levels, reads_run
 from despur.specs.paths import locate_result
 
 OWN = "cmnist+colors=released+draw=seed"
@@ -145,3 +145,30 @@ def test_a_sentence_waits_for_the_artifact_and_the_data_that_its_formula_names(d
     read = {f"{number.reported:g}" for number in own.itertuples() if reads_run(number, run)}
     assert read & {"42.6", "20.8", "25.9", "33.7"} == waits, "33.7 is of Table 4; the others name 100 or 250 samples"
     assert "83.7" not in read, "Table 6 names no number of samples: it has them all"
+
+
+def test_a_claim_waits_for_the_points_of_the_data_that_it_names():
+    config = {"papers": ["cnc"], "seeds": 3, "datasets": {"cmnist": OWN}}
+    found = [*list_open_runs(complete_configuration(config), Sources())]
+    waiting = {
+        each.artifact_run.dataset.removeprefix(OWN): {name for _, name, _ in each.claims}
+        for each in found
+        if "/erm+snapshots=1/" in each.artifact_run.folders[0]
+    }
+    trends = {"erm_worst_group_falls", "alignment_loss_tracks_error"}
+    assert trends | {"jtt_beats_erm_at_high_p_corr"} <= waiting[""], "a trend, every level, and the highest"
+    assert trends <= waiting["+p_corr=0.2"] and "jtt_beats_erm_at_high_p_corr" not in waiting["+p_corr=0.2"]
+    assert trends & waiting["+p_corr=0.8"] == {"alignment_loss_tracks_error"}, "the trend is from lowest to highest"
+
+
+@pytest.mark.parametrize(
+    "formula, levels",
+    [
+        ({"higher": {"data.sigma": 50}, "than": {"sigma": "lowest"}}, [0, 50]),
+        ({"each": {"sigma": {"above": 25}}}, [50, 150]),
+        ({"change": {"sigma": ["highest", 25]}}, [25, 150]),
+        ({"higher": "a", "than": "b", "group": "1%"}, []),
+    ],
+)
+def test_levels_that_a_formula_names(formula, levels):
+    assert sorted(list_levels([formula, None], "sigma", [0, 25, 50, 150])) == levels

@@ -2,6 +2,8 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -14,6 +16,7 @@ from despur.evidence.runs.grids import MeasuredMethods, describe_grid, name_fami
 from despur.evidence.runs.sources import Sources, list_runs
 from despur.evidence.sentences.sentence_format import read_formula
 from despur.evidence.statistics.contrasts import SEEDS
+from despur.evidence.statistics.levels import MeasurementKeys, is_many, list_single_values
 from despur.orchestration.configuration import list_method_names
 from despur.orchestration.experiments import ArtifactRun, load_experiments
 from despur.specs.declarations import read_declarations
@@ -23,6 +26,16 @@ from despur.specs.resolution import change_data, resolve
 from despur.specs.settings import spell
 
 COMPARED = ("percent", "fraction", "pp", "ratio")  # units of the printed numbers that are compared
+
+
+@dataclass(frozen=True)
+class StatedLevels:
+    """Those that a setting has, whatever is fixed besides."""
+
+    of_setting: list[Any]
+
+    def levels(self, key: str, measurement: MeasurementKeys) -> list[Any]:
+        return self.of_setting
 
 
 def describe_points(
@@ -69,20 +82,42 @@ def find_numbers(
 
 
 def reads_run(number: Any, artifact_run: ArtifactRun) -> bool:
-    """Whether a printed number is of a run of this artifact and on this point of the data: one of a sentence reads the
-    artifact that its formula names; of settings of the data that the artifact varies, all read the values that they
-    name, else the default."""
+    """Whether a printed number is of a run of this artifact and on this point of the data. One of a sentence reads the
+    artifact that its formula names."""
     formula = read_formula(number.formula) if isinstance(number.formula, str) else {}
-    if formula.get("artifact", artifact_run.artifact) != artifact_run.artifact:
-        return False
+    named = [formula, parse_settings(number.setting)]
+    return formula.get("artifact", artifact_run.artifact) == artifact_run.artifact and reads_data(named, artifact_run)
+
+
+def reads_data(node: Any, artifact_run: ArtifactRun, levels: Mapping[str, list[Any]] = MappingProxyType({})) -> bool:
+    """Whether a formula is of this point of the data: of each setting of the data that the artifact varies, it names
+    the value; where it does not name the setting, it is of the default. ``levels``: those that the paper speaks of,
+    where these are not those of the artifact."""
     declared = load_experiments(artifact_run.paper)["artifacts"][artifact_run.artifact].get("data", "")
     (point,) = resolve("datasets", artifact_run.dataset).points
     for key, values in parse(change_data(point.base_name, declared))[1].items():
-        named = [*find_values(formula, f"data.{key}"), *find_values(parse_settings(number.setting), key)]
         default = read_declarations("datasets", point.base_name)["SETTINGS"][key].default
-        if len(values) > 1 and not any(is_same(spell(point.settings[key]), value) for value in named or [default]):
+        named = list_levels(node, key, levels.get(f"data.{key}", levels.get(key, list(values)))) or [default]
+        if len(values) > 1 and not any(is_same(spell(point.settings[key]), value) for value in named):
             return False
     return True
+
+
+def list_levels(node: Any, key: str, levels: list[Any]) -> list[Any]:
+    """Which of these levels of a setting of the data a formula names anywhere: itself, by a word (``every``), as the
+    ends of a trend, or as that over which a correlation is taken."""
+    found: list[Any] = []
+    for name in (key, f"data.{key}"):
+        found += find_values(node, name)
+        found += ["lowest", "highest"] * any(name in find_values(node, trend) for trend in ("rises_with", "falls_with"))
+        found += ["every"] * any(name in over for over in find_values(node, "over"))
+    plain = itertools.chain(*(value if isinstance(value, list) else [value] for value in found))
+    stated = StatedLevels(levels)
+    return [
+        level
+        for value in plain
+        for level in (list_single_values(key, value, [{}], stated) if is_many(value) else [value])
+    ]
 
 
 def find_values(node: Any, key: str) -> Iterator[Any]:
@@ -107,9 +142,10 @@ def find_claims(claims: Iterable[Claim], artifact_run: ArtifactRun, points: pd.D
         return
     methods = list_method_names(artifact_run.paper)
     for claim in claims:
-        named = methods & {*list_words([claim.contrasts, claim.given, claim.defaults])}
+        formula = [claim.contrasts, claim.given, claim.defaults]
+        named = methods & {*list_words(formula)}
         counts = not (claim.not_executed or claim.ours)
-        reads = counts and artifact_run.artifact in claim.artifacts
+        reads = counts and artifact_run.artifact in claim.artifacts and reads_data(formula, artifact_run, claim.levels)
         if reads and (not named or artifact_run.paper_method in named):
             yield from ((claim.name, ", ".join(names)) for names in claim.rows if artifact_run.paper_dataset in names)
 
