@@ -1,5 +1,6 @@
 """What is open: runs measured nowhere, the jobs behind them, and what three seeds would settle."""
 
+from dataclasses import replace
 from itertools import filterfalse
 from pathlib import Path
 
@@ -62,12 +63,17 @@ def test_numbers_and_claims_wait_only_for_runs_that_make_three_seeds():
     assert (len(found.runs), found.numbers, found.claims) == (2, set(), set()), "they have three"
 
 
-def test_what_no_paper_states_waits_for_nothing():
+def test_what_no_paper_states_or_nothing_selects_waits_for_nothing():
     artifact_run = ArtifactRun("moji", "moji", "con", (), "table_1", "fair_cl")
     stated = {"name": "a", "statement": "a", "place": "a", "artifact": "table_1", "datasets": ["moji"]}
     asked = [Claim(**stated, contrasts={"higher": "con", "than": "ce"}, ours=ours) for ours in (False, True)]
-    found = [list(find_claims([claim], artifact_run, pd.DataFrame({"settled": [True]}))) for claim in asked]
+    points = pd.DataFrame({"settled": [True], "untuned": ""})
+    found = [list(find_claims([claim], artifact_run, points)) for claim in asked]
     assert found == [[("a", "moji")], []]
+    other = points.assign(untuned="ratio")
+    contrasts = {"higher": {"method": "con", "ratio": 1}, "than": "ce"}
+    about = [asked[0], replace(asked[0], contrasts=contrasts)]
+    assert [len(list(find_claims([claim], artifact_run, other))) for claim in about] == [0, 1], "it names the ratio"
 
 
 def test_claims_wait_for_the_methods_that_they_name():

@@ -10,7 +10,7 @@ import pandas as pd
 
 from despur.evidence.claims.claim_format import Claim
 from despur.evidence.numbers.printed import at_settings, explain_not_compared, is_same, parse_settings
-from despur.evidence.numbers.settings import list_fitted_rules, list_unselected, was_found_on
+from despur.evidence.numbers.settings import list_fitted_rules, list_unselected, split_names, was_found_on
 from despur.evidence.runs.changed_settings import describe_changes, name_data
 from despur.evidence.runs.grids import MeasuredMethods, describe_grid, name_family
 from despur.evidence.runs.sources import Sources, list_runs
@@ -42,8 +42,9 @@ def describe_points(
     artifact_run: ArtifactRun, sources: Sources, now: MeasuredMethods, then: MeasuredMethods
 ) -> pd.DataFrame:
     """The points of a run with their settings, as metrics.csv names them; whether each has the seeds that a comparison
-    needs now (``compared``), or with the open runs (``settled``). ``untuned``: the settings that the paper selects from
-    a grid and that nothing selects among the methods that are measured ``now``, or ``then``."""
+    needs now (``compared``), or with the open runs (``settled``). ``untuned``, ``partial``: the settings that the paper
+    selects from a grid and that nothing selects among the methods that are measured ``now``, or ``then``; that are not
+    searched in full (:class:`Grid`)."""
     result, rows = locate_result(artifact_run.folders[0]), []
     planned = {run.key for folder in artifact_run.folders for run in locate_result(folder).runs()}
     for runs in list_runs(artifact_run, SEEDS).values():
@@ -53,8 +54,8 @@ def describe_points(
         state = {"data": data, "compared": compared, "settled": settled and not compared}
         family, method = name_family(artifact_run, data), runs[0].spec.name
         methods = (now if compared else then).get(family, frozenset())
-        untuned = describe_grid(artifact_run, data, method, methods).untuned
-        rows.append(identify_run(result, runs[0]) | state | {"untuned": untuned})
+        grid = describe_grid(artifact_run, data, method, methods)
+        rows.append(identify_run(result, runs[0]) | state | {"untuned": grid.untuned, "partial": grid.partial})
     return pd.DataFrame(rows)
 
 
@@ -136,18 +137,28 @@ def is_compared(artifact_run: ArtifactRun, setting: Any, data: str, method: str)
 
 
 def find_claims(claims: Iterable[Claim], artifact_run: ArtifactRun, points: pd.DataFrame) -> Iterator[tuple[str, str]]:
-    """(claim, data sets) of the claims about the paper's own data that read open runs, perhaps besides others. A claim
-    that names no method reads all of its artifacts."""
-    if artifact_run.substitute or not points["settled"].any():
+    """(claim, data sets) of the claims about the paper's own data that read open runs, perhaps besides others."""
+    settled = points[points["settled"]]
+    if artifact_run.substitute or not len(settled):
         return
-    methods = list_method_names(artifact_run.paper)
     for claim in claims:
-        formula = [claim.contrasts, claim.given, claim.defaults]
-        named = methods & {*list_words(formula)}
-        counts = not (claim.not_executed or claim.ours)
-        reads = counts and artifact_run.artifact in claim.artifacts and reads_data(formula, artifact_run, claim.levels)
-        if reads and (not named or artifact_run.paper_method in named):
+        if reads_points(claim, artifact_run, settled):
             yield from ((claim.name, ", ".join(names)) for names in claim.rows if artifact_run.paper_dataset in names)
+
+
+def reads_points(claim: Claim, artifact_run: ArtifactRun, points: pd.DataFrame) -> bool:
+    """Whether a claim is judged by points of a run of this artifact: where it does not name settings that the paper
+    selects from a grid, they are selected. One that names no method reads all of its artifacts."""
+    formula = [claim.contrasts, claim.given, claim.defaults]
+    words = {*list_words(formula)}
+    methods = list_method_names(artifact_run.paper) & words or {artifact_run.paper_method}
+    return (
+        not (claim.not_executed or claim.ours)
+        and artifact_run.artifact in claim.artifacts
+        and artifact_run.paper_method in methods
+        and reads_data(formula, artifact_run, claim.levels)
+        and any(split_names(names) <= words for names in points["partial" if claim.grid else "untuned"])
+    )
 
 
 def list_words(node: Any) -> Iterator[str]:
