@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from despur.orchestration import experiments, paper_folders
-from despur.orchestration.artifact_files import find_module
+from despur.orchestration.artifact_files import find_module, list_run_inputs
 from despur.orchestration.experiments import RESULTS, ArtifactRun
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve_canonical
 
-FILES = ("metrics.csv", "resamples.parquet", "about.json")
+KINDS = ("metrics", "resamples", "about")  # of a run's files
 
 
 def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
@@ -41,10 +41,10 @@ def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
 def list_inputs(config: Mapping[str, Any]) -> list[str]:
     """Every file that the matrix reads."""
     return [
-        f"{folder}/{file}"
+        str(file)
         for artifact_run in list_artifact_runs(config)
         for folder in artifact_run.folders
-        for file in FILES
+        for file in list_run_inputs(locate_result(folder), KINDS)
     ]
 
 
