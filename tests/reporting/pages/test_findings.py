@@ -123,6 +123,7 @@ def test_points_that_print_has_at_chance_are_counted_apart_from_others(points):
     assert "Of 2 others that were run, 1 fall, and the largest distance from printed Test-ID is 21.9 points" in said
     assert "at tau_alpha 0.15, tau_beta 0.1). 3 of these 4 points have one seed." in said
     assert "Of 0 others that were run, 0 fall. " in describe_points(points[points["printed_id"] < 0.55])
+    assert ": 0 fall, the highest Test-ID of the others is 93.0. Of" in describe_points(points.assign(id=0.93))
     assert "2 of the points that print has at chance were run at this length: 2 fall." in describe_control(points)
     assert "choice, 0 of the points" in describe_control(points[:1]) and describe_control(points[:1]).endswith(
         "length."

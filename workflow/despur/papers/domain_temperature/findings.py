@@ -130,6 +130,8 @@ def describe_points(points: pd.DataFrame) -> str:
     printed = [number.mean for _, (table, _) in TABLES.items() for number in read_cells(table)]
     low, falls = points["printed_id"] < CHANCE, points["id"] < CHANCE
     others = points.assign(distance=100 * (points["id"] - points["printed_id"]).abs())[~low]
+    stay = points["id"][low & ~falls]
+    highest = f", the highest Test-ID of the others is {100 * stay.max():.1f}" if len(stay) else ""
     farthest = "".join(
         f", and the largest distance from printed Test-ID is {point.distance:.1f} points (`{point.method}` at "
         f"tau_alpha {point.tau_alpha:g}, tau_beta {point.tau_beta:g})"
@@ -138,8 +140,8 @@ def describe_points(points: pd.DataFrame) -> str:
     return (
         f"print has {sum(value < CHANCE for value in printed)} of its {len(printed)} points at chance; {low.sum()} of "
         f"them were run, {(low & points['was_found_on']).sum()} of which the choice was fitted to: "
-        f"{(low & falls).sum()} fall. Of {len(others)} others that were run, {(~low & falls).sum()} fall{farthest}. "
-        f"{points['seeds'].eq(1).sum()} of these {len(points)} points have one seed."
+        f"{(low & falls).sum()} fall{highest}. Of {len(others)} others that were run, {(~low & falls).sum()} "
+        f"fall{farthest}. {points['seeds'].eq(1).sum()} of these {len(points)} points have one seed."
     )
 
 
