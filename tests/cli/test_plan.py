@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from despur.cli.check import STATES
 from despur.cli.plan import plan
 from despur.cli.rows import format_json
 from despur.evidence.runs import sources
@@ -41,9 +42,23 @@ def test_open_runs_are_sorted_by_what_waits_per_hour(tables):
 def test_what_several_rows_share_counts_once(tables):
     (total,) = tables["open_in_all"]
     assert total["runs"] == sum(row["runs"] for row in tables["open"]), "runs that several artifacts show are one row"
-    for name in ("hours", "claims"):
+    for name in ("hours", "numbers", "claims"):
         assert 0 < total[name] < sum(row[name] for row in tables["open"])
-    assert total["numbers"] == sum(row["numbers"] for row in tables["open"])
+
+
+def test_runs_whose_raw_data_is_missing_come_last(monkeypatch, tmp_path):
+    monkeypatch.setattr(sources, "find_sources", lambda use_ledger: sources.Sources())
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path))
+    (tmp_path / "celeba" / "img_align_celeba").mkdir(parents=True)
+    for name in ("list_attr_celeba.txt", "list_eval_partition.txt", "img_align_celeba/000001.jpg"):
+        (tmp_path / "celeba" / name).touch()
+    file = tmp_path / "mine.yaml"
+    file.write_text(CONFIGURATION.replace("datasets: {", "datasets: {waterbirds: waterbirds, celeba: celeba, "))
+    rows = json.loads(format_json(plan("cpu", configfile=file, only_open=True)))["open"]
+    by_state = {state: [row["per_hour"] for row in rows if row["raw_data"] == state] for state in STATES}
+    assert {state for state, rates in by_state.items() if rates} == {"present", "download", "missing"}
+    assert [row["raw_data"] for row in rows[-len(by_state["missing"]) :]] == ["missing"] * len(by_state["missing"])
+    assert max(by_state["missing"]) > min(by_state["present"])
 
 
 def test_the_cost_of_result_paths_is_that_of_all_jobs_behind_them():

@@ -14,7 +14,8 @@ from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.sentences.judging import judge_sentences
 from despur.orchestration import configuration, experiments, paper_folders
 from despur.orchestration.experiments import ArtifactRun
-from despur.papers.icl_msr import figures, rows, tables
+from despur.papers.icl_msr import figures, tables
+from despur.papers.icl_msr.method_names import read_settings
 from despur.specs.paths import identify_run, locate_result
 from despur.specs.resolution import resolve
 
@@ -88,7 +89,7 @@ def expected(name, split="test", metric="average_accuracy", data=DATA, seeds="s0
 
 def test_every_printed_method_is_called_by_the_model_that_it_judges():
     for name, text in experiments.load_experiments("icl_msr")["methods"].items():
-        assert rows.read_settings("cifar10", text)["paper_method"] == name
+        assert read_settings("cifar10", text)["paper_method"] == name
     known = {name for i in range(1, 5) for name in pd.read_csv(PAPER / f"reported/table_{i}.csv")["method"]}
     assert known - set(experiments.load_experiments("icl_msr")["methods"]) == {"cpc", "infomin"}
 

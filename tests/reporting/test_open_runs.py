@@ -1,6 +1,5 @@
 """What is open: runs measured nowhere, the jobs behind them, and what three seeds would settle."""
 
-from dataclasses import replace
 from itertools import filterfalse
 from pathlib import Path
 
@@ -8,15 +7,16 @@ import pandas as pd
 import pytest
 from records import add
 
-from despur.evidence.claims.claim_format import Claim
+from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.ledger import files as ledger
 from despur.evidence.runs.sources import Sources, find_sources
 from despur.evidence.tally import list_printed
 from despur.orchestration.configuration import complete_configuration
 from despur.orchestration.experiments import ArtifactRun
+from despur.orchestration.paper_folders import find_paper
 from despur.reporting.open_runs import is_done, list_open_runs
-from despur.reporting.waiting import find_claims, list_levels, reads_run
-from despur.specs.paths import locate_result
+from despur.reporting.statements import Statement, list_claim_statements
+from despur.reporting.waiting import ShownRun, find_waiting
 
 OWN = "cmnist+colors=released+draw=seed"
 
@@ -46,7 +46,7 @@ def test_runs_that_were_measured_nowhere_are_open_and_settle_the_printed_numbers
     found = find_open(Sources())
     assert found["erm"].runs == {name_run(seed, "erm") for seed in range(3)}
     assert len(found["erm"].numbers) == 1, "Table 1: worst-group accuracy; colors=released was found on the average"
-    assert len(found["cnc"].numbers) == 6, "these of Tables 1, A.1 and A.3"
+    assert len(found["cnc"].numbers) == 8, "these of Tables 1, A.1 and A.3, and two means over data sets"
     assert sorted(job.stage for job in found["erm"].jobs) == sorted(["data", "runs", "evaluate"] * 3)
 
 
@@ -63,17 +63,36 @@ def test_numbers_and_claims_wait_only_for_runs_that_make_three_seeds():
     assert (len(found.runs), found.numbers, found.claims) == (2, set(), set()), "they have three"
 
 
-def test_what_no_paper_states_or_nothing_selects_waits_for_nothing():
-    artifact_run = ArtifactRun("moji", "moji", "con", (), "table_1", "fair_cl")
-    stated = {"name": "a", "statement": "a", "place": "a", "artifact": "table_1", "datasets": ["moji"]}
-    asked = [Claim(**stated, contrasts={"higher": "con", "than": "ce"}, ours=ours) for ours in (False, True)]
-    points = pd.DataFrame({"settled": [True], "untuned": ""})
-    found = [list(find_claims([claim], artifact_run, points)) for claim in asked]
-    assert found == [[("a", "moji")], []]
-    other = points.assign(untuned="ratio")
-    contrasts = {"higher": {"method": "con", "ratio": 1}, "than": "ce"}
-    about = [asked[0], replace(asked[0], contrasts=contrasts)]
-    assert [len(list(find_claims([claim], artifact_run, other))) for claim in about] == [0, 1], "it names the ratio"
+@pytest.mark.parametrize(
+    "statement, point, waits",
+    [
+        ({}, {}, True),
+        ({}, {"settled": False, "compared": True}, False),
+        ({}, {"changes": "epochs=1"}, False),
+        ({}, {"untuned": "ratio"}, False),
+        ({"terms": [{"method": "con", "dataset": "moji", "ratio": 1}]}, {"untuned": "ratio", "ratio": "1"}, True),
+        ({"terms": [{"method": "con", "dataset": "moji", "ratio": 5}]}, {"ratio": "1"}, False),
+        ({"grid": True}, {"partial": "ratio"}, False),
+        ({"artifacts": ("table_2",)}, {}, False),
+        ({"terms": [{"method": "con", "dataset": "bios"}]}, {}, False),
+        ({"terms": [{"method": "ce", "dataset": "moji"}]}, {}, False),
+    ],
+)
+def test_a_statement_waits_for_settled_points_that_it_reads_at_the_settings_of_the_paper(statement, point, waits):
+    run = ArtifactRun("moji", "moji", "con", ("results/runs/moji/con/s0",), "table_1", "fair_cl")
+    common = {"terms": [{"method": "con", "dataset": "moji"}], "artifacts": ("table_1",)}
+    own = {"data": "moji", "method": "con", "paper_method": "con", "settled": True, "compared": False}
+    own |= {"changes": "", "untuned": "", "partial": ""}
+    shown = ShownRun("table_1", run)
+    found = find_waiting([Statement("a", **common | statement)], {shown: pd.DataFrame([own | point])})
+    assert found == {shown: {"a"} if waits else set()}
+
+
+def test_claims_of_ours_and_those_that_are_not_executed_wait_for_nothing():
+    claims, _ = read_claims(find_paper("cnc") / "claims.yaml")
+    left_out = {claim.name for claim in claims if claim.ours or claim.not_executed}
+    named = {name for name, _ in (statement.key for statement in list_claim_statements("cnc"))}
+    assert left_out and not left_out & named and named | left_out == {claim.name for claim in claims}
 
 
 def test_claims_wait_for_the_methods_that_they_name():
@@ -140,17 +159,41 @@ def test_each_point_of_the_data_waits_for_numbers_of_its_own_and_costs_only_its_
         assert all(len(each.runs) == 3 and len(each.jobs) >= 3 for each in mine.values())
 
 
-@pytest.mark.parametrize("dataset, waits", [("samples=100", {"42.6", "20.8"}), ("samples=250", {"25.9"})])
-def test_a_sentence_waits_for_the_artifact_and_the_data_that_its_formula_names(dataset, waits):
+@pytest.fixture(scope="module")
+def of_adapters():
+    """The printed values that wait for each run on Waterbirds, by the last parts of its folder."""
     printed = list_printed("adapters")
-    own = printed[(printed["paper_dataset"] == "waterbirds") & (printed["method"] == "contrastive_adapter")]
-    folder = f"results/runs/waterbirds+fit=clip+{dataset}/contrastive_adapter/s0"
-    run = ArtifactRun(
-        "waterbirds", locate_result(folder).dataset, "contrastive_adapter", (folder,), "figure_5", "adapters"
+    config = {"papers": ["adapters"], "seeds": 3, "datasets": {"waterbirds": "waterbirds"}}
+    return {
+        each.artifact_run.folders[0].removeprefix("results/runs/waterbirds+fit=clip").rpartition("/")[0]: {
+            (number.method, f"{number.reported:g}")
+            for _, position in each.numbers
+            for number in [printed.loc[position]]
+        }
+        for each in list_open_runs(complete_configuration(config), Sources())
+    }
+
+
+def test_a_sentence_waits_for_both_its_sides_on_the_data_that_it_names(of_adapters):
+    gains = {("contrastive_adapter", "42.6"), ("contrastive_adapter", "20.8"), ("contrastive_adapter", "25.9")}
+    asked = {data: of_adapters[f"{data}/contrastive_adapter"] & gains for data in ("+samples=100", "+samples=250", "")}
+    assert {data: sorted(value for _, value in found) for data, found in asked.items()} == {
+        "+samples=100": ["20.8", "42.6"],
+        "+samples=250": ["25.9"],
+        "": [],
+    }
+    assert ("contrastive_adapter", "42.6") in of_adapters["+samples=100/gdro+groups=ssa"], "it is above SSA's"
+
+
+def test_printed_methods_wait_for_the_job_that_they_share(of_adapters):
+    job = next(
+        found
+        for folder, found in of_adapters.items()
+        if "/contrastive_adapter+contrastive=false~true+sampling=hard~random" in folder
     )
-    read = {f"{number.reported:g}" for number in own.itertuples() if reads_run(number, run)}
-    assert read & {"42.6", "20.8", "25.9", "33.7"} == waits, "33.7 is of Table 4; the others name 100 or 250 samples"
-    assert "83.7" not in read, "Table 6 names no number of samples: it has them all"
+    assert {"adapter", "adapter_hard_sampling_only", "adapter_contrastive_only"} <= {method for method, _ in job}
+    wise_ft = [found for folder, found in of_adapters.items() if "/wise_ft" in folder]
+    assert any("linear_probe" in {method for method, _ in found} for found in wise_ft), "its alpha 0"
 
 
 def test_a_claim_waits_for_the_points_of_the_data_that_it_names():
@@ -167,14 +210,9 @@ def test_a_claim_waits_for_the_points_of_the_data_that_it_names():
     assert trends & waiting["+p_corr=0.8"] == {"alignment_loss_tracks_error"}, "the trend is from lowest to highest"
 
 
-@pytest.mark.parametrize(
-    "formula, levels",
-    [
-        ({"higher": {"data.sigma": 50}, "than": {"sigma": "lowest"}}, [0, 50]),
-        ({"each": {"sigma": {"above": 25}}}, [50, 150]),
-        ({"change": {"sigma": ["highest", 25]}}, [25, 150]),
-        ({"higher": "a", "than": "b", "group": "1%"}, []),
-    ],
-)
-def test_levels_that_a_formula_names(formula, levels):
-    assert sorted(list_levels([formula, None], "sigma", [0, 25, 50, 150])) == levels
+def test_the_terms_of_a_claim_are_all_that_it_reads():
+    (trend,) = (each for each in list_claim_statements("cnc") if each.key[0] == "erm_worst_group_falls")
+    assert trend.terms == [{"dataset": "cmnist", "method": "erm", "data.p_corr": level} for level in (0.2, 0.995)], (
+        "the ends of the levels"
+    )
+    assert not trend.grid and trend.artifacts == ("figure_7",)

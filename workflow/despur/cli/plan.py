@@ -77,12 +77,8 @@ def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
     hours = [resources.estimate_hours(open_run.jobs & missing, device) for open_run in open_runs]
     states = [find_worst_state(list_needed_data(open_run.jobs), data_root()) for open_run in open_runs]
     yield f"{'runs':>7}{f'{device.upper()} hours':>15}{'numbers':>9}{'claims':>8}{'per hour':>10}{'raw data':>10}  of"
-    order = sorted(
-        zip(open_runs, hours, states, strict=True),
-        key=lambda row: (row[2] == "missing", -row[0].count_waiting() / row[1]),
-    )
-    for open_run, cost, state in order:
-        yield format_open(open_run, cost, state)
+    rows = [format_open(*row) for row in zip(open_runs, hours, states, strict=True)]
+    yield from sorted(rows, key=lambda row: (row.values["raw_data"] == "missing", -row.values["per_hour"]))
     runs, numbers, claims = (unite(open_runs, name) for name in ("runs", "numbers", "claims"))
     total = resources.estimate_hours(missing, device)
     yield Row(

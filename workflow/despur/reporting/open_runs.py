@@ -7,22 +7,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from despur.evidence import tally
-from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.runs.grids import find_measured_methods
 from despur.evidence.runs.sources import Sources, attach_sources
 from despur.orchestration import artifact_files
 from despur.orchestration.experiments import ArtifactRun, configure_artifact, list_artifact_runs
-from despur.orchestration.paper_folders import find_paper
 from despur.orchestration.plan import list_jobs_behind
-from despur.reporting.waiting import describe_points, find_claims, find_numbers
+from despur.reporting.statements import list_claim_statements, list_sentence_statements
+from despur.reporting.waiting import ShownRun, describe_points, find_numbers, find_waiting
 from despur.specs.paths import ResultPath, locate_result, parse_seeds
 from despur.specs.stages import PARTS
 
 
 @dataclass(frozen=True)
 class OpenRuns:
-    """The runs of one printed method on one data set that are open, whichever artifacts show them. ``jobs``: what has
-    to run, a seed each; ``numbers``, ``claims``: what waits for them, each with its paper."""
+    """The runs of one printed method on one point of the data that are open, whichever artifacts show them. ``jobs``:
+    what has to run, a seed each; ``numbers``, ``claims``: what waits for them, each with its paper."""
 
     artifact_run: ArtifactRun
     artifacts: tuple[str, ...]
@@ -44,44 +43,40 @@ def unite(several: Iterable[OpenRuns], name: str) -> frozenset[Any]:
 def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[OpenRuns]:
     """What is open of each paper of a configuration. Results of other stages count with the runs that read them."""
     for paper in config["papers"]:
-        printed, claims = tally.list_printed(paper), read_claims(find_paper(paper) / "claims.yaml")[0]
-        groups = group_by_runs(config, paper)
-        every = [artifact_run for _, artifact_run in itertools.chain(*groups)]
+        printed, groups = tally.list_printed(paper), group_by_runs(config, paper)
+        every = [shown.run for shown in itertools.chain(*groups)]
         measured = [*attach_sources(every, sources)]
         now, then = find_measured_methods(measured), find_measured_methods([*measured, *every])
-        points = {shown: describe_points(shown[1], sources, now, then) for shown in itertools.chain(*groups)}
-        compared = {number for shown in points for number in find_numbers(printed, *shown, points[shown], "compared")}
-        for shown in groups:
-            (_, first), *_ = shown
-            runs, jobs = find_open_jobs(first, sources)
+        points = {shown: describe_points(shown.run, sources, now, then) for shown in itertools.chain(*groups)}
+        compared = {number for shown in points for number in find_numbers(printed, shown, points[shown], "compared")}
+        waiting_sentences = find_waiting(list_sentence_statements(paper, printed), points)
+        waiting_claims = find_waiting(list_claim_statements(paper), points)
+        for group in groups:
+            runs, jobs = find_open_jobs(group[0].run, sources)
             if not runs:
                 continue
-            numbers: set[int] = set()
-            waiting: set[tuple[str, str]] = set()
-            for artifact, artifact_run in shown:
-                here = points[artifact, artifact_run]
-                numbers |= {*find_numbers(printed, artifact, artifact_run, here, "settled")} - compared
-                waiting |= {*find_claims(claims, artifact_run, here)}
+            settled = {number for shown in group for number in find_numbers(printed, shown, points[shown], "settled")}
+            numbers = (settled - compared).union(*(waiting_sentences[shown] for shown in group))
+            claims = set().union(*(waiting_claims[shown] for shown in group))
             yield OpenRuns(
-                first,
-                tuple(dict.fromkeys(artifact_run.artifact for _, artifact_run in shown)),
+                group[0].run,
+                tuple(dict.fromkeys(shown.run.artifact for shown in group)),
                 frozenset(runs),
                 frozenset(jobs),
                 frozenset((paper, number) for number in numbers),
-                frozenset((paper, *claim) for claim in waiting),
+                frozenset((paper, *claim) for claim in claims),
             )
 
 
-def group_by_runs(config: Mapping[str, Any], paper: str) -> list[list[tuple[str, ArtifactRun]]]:
-    """(the artifact that shows it, the runs on one point of the data) of a paper's artifacts that read more than data;
-    those of the same runs together."""
-    by_run: dict[ArtifactRun, list[tuple[str, ArtifactRun]]] = {}
+def group_by_runs(config: Mapping[str, Any], paper: str) -> list[list[ShownRun]]:
+    """The runs of a paper's artifacts that read more than data; those that are the same together."""
+    by_run: dict[ArtifactRun, list[ShownRun]] = {}
     for artifact in artifact_files.list_artifacts(config, paper):
         if configure_artifact(config, paper, artifact).get("inputs") == ["data"]:
             continue
         for artifact_run in itertools.chain(*map(split_by_data, list_artifact_runs(config, paper, artifact))):
             if locate_result(artifact_run.folders[0]).stage == "runs":
-                by_run.setdefault(replace(artifact_run, artifact=""), []).append((artifact, artifact_run))
+                by_run.setdefault(replace(artifact_run, artifact=""), []).append(ShownRun(artifact, artifact_run))
     return list(by_run.values())
 
 

@@ -5,16 +5,11 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from despur.evidence.numbers.printed import is_same
 from despur.evidence.runs.artifact_metrics import keep_most_seeds, load_metrics, load_resamples
 from despur.metrics.selection import select, sweep_means
 from despur.orchestration.experiments import ArtifactRun
+from despur.papers.fair_cl.method_names import add_names
 
-VARIANTS = {  # methods that are part of another one's sweep: that one, and the setting and value that tell them apart
-    "adv_single": ("adv", "discriminators", "1"),
-    "con_ce_scl": ("con", "parts", "scl"),
-    "con_ce_fcl": ("con", "parts", "fcl"),
-}
 PAPER_METHODS = ["ce", "inlp", "adv", "con_ft", "con"]
 TUNED = ["leace", "adv_single"]
 METHODS = [*PAPER_METHODS, *TUNED]
@@ -22,18 +17,9 @@ MARGIN = 0.01  # of accuracy: the paper selects "as close as possible to the bes
 MEASURED_METRICS = ["average_accuracy", "gap", "leakage_representations", "leakage_logits"]
 
 
-def name_variants(table: pd.DataFrame) -> pd.DataFrame:
-    """The metrics with a method name of its own for each of VARIANTS."""
-    for name, (method, setting, value) in VARIANTS.items():
-        if setting in table:
-            mine = table[setting].map(lambda measured, value=value: is_same(measured, value))
-            table.loc[mine & (table["paper_method"] == method), "paper_method"] = name
-    return table
-
-
 def load_settings(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """Metrics at every setting."""
-    return name_variants(load_metrics(artifact_runs))
+    return add_names(load_metrics(artifact_runs))
 
 
 def select_settings(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -47,7 +33,7 @@ def select_settings(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def load_selected(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Metrics at the selected settings, and their values on bootstrap samples."""
-    metrics, resamples = load_settings(artifact_runs), name_variants(load_resamples(artifact_runs))
+    metrics, resamples = load_settings(artifact_runs), add_names(load_resamples(artifact_runs))
     if not len(metrics):
         return metrics, resamples
     selected = select_settings(metrics)

@@ -9,11 +9,12 @@ from despur.evidence.verdicts import NumberVerdict
 from despur.metrics.selection import on_pareto_front, select, sweep_means
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
+from despur.papers.fair_cl.method_names import VARIANTS
 
 DATASETS = ["moji", "hate_speech", "bios", "imsitu"]
 METHODS = [
     *selected_settings.METHODS,
-    *(name for name in selected_settings.VARIANTS if name not in selected_settings.METHODS),
+    *(name for name in VARIANTS if name not in selected_settings.METHODS),
 ]
 RULES = ("near_best_accuracy", "dto", "dto_shared")
 SHOWN = {"average_accuracy": "accuracy", "gap": "gap"}

@@ -1,50 +1,19 @@
 """Metrics of this paper's runs under the paper's names."""
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
-from typing import Any
+from functools import partial
 
 import pandas as pd
 
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.runs.run_files import describe_machine, find_run, load_upstream
-from despur.orchestration import experiments
 from despur.orchestration.experiments import ArtifactRun
-from despur.specs.names import drop_setting, parse
-from despur.specs.resolution import resolve
+from despur.papers.icl_msr.method_names import SETTINGS, add_names
+from despur.specs.names import drop_setting
 
 METRICS = {"average_accuracy": "linear_top1", "top5_accuracy": "linear_top5", "knn5_accuracy": "knn5_top1"}
-SETTINGS = {
-    "weight": "lambda",
-    "uniformity": "gamma",
-    "vectors": "n",
-    "second_order": "second_order",
-    "epochs": "epochs",
-}
 POINT = ["train", "label_fraction", *SETTINGS]  # columns that tell runs of one printed method apart
 REST = {"weight": 1.0, "uniformity": 1.0, "vectors": 6}  # Fig. 5: the values of the settings that do not vary
-
-
-@cache
-def list_printed_names() -> dict[str, str]:
-    """The paper's names for the runs on each stage-1 method."""
-    named = experiments.load_experiments("icl_msr")["methods"].items()
-    return {resolve("methods", text).points[0].components["stage1"].base_name: name for name, text in named}
-
-
-@cache
-def read_settings(data: str, method: str) -> dict[str, Any]:
-    """The settings that tables, figures and claims use, whether a sweep varies it or not."""
-    (point,) = resolve("methods", method, parse(data)[0]).points
-    base = point.components["stage1"]
-    settings = {name: base.settings.get(key) for name, key in SETTINGS.items()}
-    train = resolve("datasets", data).points[0].settings.get("train", "full")
-    return {
-        "paper_method": list_printed_names()[base.base_name],
-        "train": train,
-        "label_fraction": point.settings.get("label_fraction"),
-        **settings,
-    }
 
 
 def load_runs(
@@ -55,11 +24,7 @@ def load_runs(
     if not len(table):
         return pd.DataFrame(columns=list(dict.fromkeys([*table.columns, "method", *POINT])))
     table = table[table["selection"] == "best"] if "selection" in table else table
-    about = {pair: read_settings(*pair) for pair in set(zip(table["data"], table["method"], strict=True))}
-    columns = pd.DataFrame(
-        [about[pair] for pair in zip(table["data"], table["method"], strict=True)], index=table.index
-    )
-    table = table.assign(**columns, used_dataset=table["used_dataset"].map(partial(drop_setting, key="train")))
+    table = add_names(table).assign(used_dataset=table["used_dataset"].map(partial(drop_setting, key="train")))
     if "metric" in table:
         table = table.assign(metric=table["metric"].replace(METRICS))
     once = [

@@ -153,8 +153,7 @@ def describe_paper(
         yield f"- **Not measured**: {len(open_numbers)} numbers ({count_datasets(open_numbers)})."
     if measured_datasets := {number.paper_dataset for number in measurements if number.verdict in MEASURED}:
         sources = Sources(where={judged.key: str(judged.record.path) for judged in records if not judged.reason})
-        judged_claims = {(row.claim, row.paper_dataset) for row in select_judged(select_own(claims)).itertuples()}
-        yield from describe_open_work(list_open_work(summary.paper, measured_datasets, sources, judged_claims))
+        yield from describe_open_work(list_open_work(summary.paper, measured_datasets, sources))
     yield from describe_other_encoder(claims)
     own_records = select_records(summary.paper, records)
     yield from describe_fitted(summary.paper, measurements, own_records)

@@ -2,7 +2,6 @@
 them, in a sentence."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 
 from despur.evidence.runs.sources import Sources
 from despur.orchestration.configuration import load_configuration
@@ -13,18 +12,14 @@ from despur.reporting.open_runs import OpenRuns, list_open_runs, unite
 SHOWN = 4  # artifacts on a data set that are named
 
 
-def list_open_work(
-    paper: str, datasets: Collection[str], sources: Sources, judged_claims: Collection[tuple[str, str]] = ()
-) -> list[OpenRuns]:
-    """The runs of the paper's settings and of its grids that a printed number waits for, or a claim about these data
-    sets that is not among those that are judged (names and data sets)."""
-    judged = {(paper, *claim) for claim in judged_claims}
+def list_open_work(paper: str, datasets: Collection[str], sources: Sources) -> list[OpenRuns]:
+    """The runs of the paper's settings and of its grids, on these data sets, that a printed number or a claim waits
+    for."""
     config = load_configuration(PUBLISHED) | {"papers": [paper], "sweep": True}
-    waiting = (replace(open_runs, claims=open_runs.claims - judged) for open_runs in list_open_runs(config, sources))
     return [
         open_runs
-        for open_runs in waiting
-        if open_runs.artifact_run.paper_dataset in datasets and (open_runs.numbers or open_runs.claims)
+        for open_runs in list_open_runs(config, sources)
+        if open_runs.artifact_run.paper_dataset in datasets and open_runs.count_waiting()
     ]
 
 
@@ -37,7 +32,7 @@ def describe_open_work(open_work: list[OpenRuns]) -> Iterator[str]:
         groups.setdefault((open_runs.artifacts[0], open_runs.artifact_run.dataset), []).append(open_runs)
     order = sorted(groups.items(), key=lambda item: -rate_group(item[1]))
     said = [f"`{artifact}` of `{data}` {describe_group(group)}" for (artifact, data), group in order[:SHOWN]]
-    said += [f"then {len(order) - SHOWN} further groups of runs"] if len(order) > SHOWN else []
+    said += [f"and {len(order) - SHOWN} more"] if len(order) > SHOWN else []
     yield (
         f"- **Open for want of time alone**, of data that were measured: {describe_group(open_work)} (on a CPU core, "
         f"at most). Most numbers and claims an hour first: {'; '.join(said)}. `despur plan --open --configfile "
