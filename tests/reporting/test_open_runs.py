@@ -14,8 +14,8 @@ from despur.evidence.tally import list_printed
 from despur.orchestration.configuration import complete_configuration
 from despur.orchestration.experiments import ArtifactRun
 from despur.orchestration.paper_folders import find_paper
+from despur.reporting.assertions import Assertion, list_claim_assertions
 from despur.reporting.open_runs import is_done, list_open_runs
-from despur.reporting.statements import Statement, list_claim_statements
 from despur.reporting.waiting import ShownRun, find_waiting
 
 OWN = "cmnist+colors=released+draw=seed"
@@ -64,7 +64,7 @@ def test_numbers_and_claims_wait_only_for_runs_that_make_three_seeds():
 
 
 @pytest.mark.parametrize(
-    "statement, point, waits",
+    "assertion, point, waits",
     [
         ({}, {}, True),
         ({}, {"settled": False, "compared": True}, False),
@@ -78,20 +78,20 @@ def test_numbers_and_claims_wait_only_for_runs_that_make_three_seeds():
         ({"terms": [{"method": "ce", "dataset": "moji"}]}, {}, False),
     ],
 )
-def test_a_statement_waits_for_settled_points_that_it_reads_at_the_settings_of_the_paper(statement, point, waits):
+def test_an_assertion_waits_for_settled_points_that_it_reads_at_the_settings_of_the_paper(assertion, point, waits):
     run = ArtifactRun("moji", "moji", "con", ("results/runs/moji/con/s0",), "table_1", "fair_cl")
     common = {"terms": [{"method": "con", "dataset": "moji"}], "artifacts": ("table_1",)}
     own = {"data": "moji", "method": "con", "paper_method": "con", "settled": True, "compared": False}
     own |= {"changes": "", "untuned": "", "partial": ""}
     shown = ShownRun("table_1", run)
-    found = find_waiting([Statement("a", **common | statement)], {shown: pd.DataFrame([own | point])})
+    found = find_waiting([Assertion("a", **common | assertion)], {shown: pd.DataFrame([own | point])})
     assert found == {shown: {"a"} if waits else set()}
 
 
 def test_claims_of_ours_and_those_that_are_not_executed_wait_for_nothing():
     claims, _ = read_claims(find_paper("cnc") / "claims.yaml")
     left_out = {claim.name for claim in claims if claim.ours or claim.not_executed}
-    named = {name for name, _ in (statement.key for statement in list_claim_statements("cnc"))}
+    named = {name for name, _ in (assertion.key for assertion in list_claim_assertions("cnc"))}
     assert left_out and not left_out & named and named | left_out == {claim.name for claim in claims}
 
 
@@ -211,7 +211,7 @@ def test_a_claim_waits_for_the_points_of_the_data_that_it_names():
 
 
 def test_the_terms_of_a_claim_are_all_that_it_reads():
-    (trend,) = (each for each in list_claim_statements("cnc") if each.key[0] == "erm_worst_group_falls")
+    (trend,) = (each for each in list_claim_assertions("cnc") if each.key[0] == "erm_worst_group_falls")
     assert trend.terms == [{"dataset": "cmnist", "method": "erm", "data.p_corr": level} for level in (0.2, 0.995)], (
         "the ends of the levels"
     )

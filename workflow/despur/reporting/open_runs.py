@@ -12,7 +12,7 @@ from despur.evidence.runs.sources import Sources, attach_sources
 from despur.orchestration import artifact_files
 from despur.orchestration.experiments import ArtifactRun, configure_artifact, list_artifact_runs
 from despur.orchestration.plan import list_jobs_behind
-from despur.reporting.statements import list_claim_statements, list_sentence_statements
+from despur.reporting.assertions import list_claim_assertions, list_sentence_assertions
 from despur.reporting.waiting import ShownRun, describe_points, find_numbers, find_waiting
 from despur.specs.paths import ResultPath, locate_result, parse_seeds
 from despur.specs.stages import PARTS
@@ -49,8 +49,8 @@ def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[Open
         now, then = find_measured_methods(measured), find_measured_methods([*measured, *every])
         points = {shown: describe_points(shown.run, sources, now, then) for shown in itertools.chain(*groups)}
         compared = {number for shown in points for number in find_numbers(printed, shown, points[shown], "compared")}
-        waiting_sentences = find_waiting(list_sentence_statements(paper, printed), points)
-        waiting_claims = find_waiting(list_claim_statements(paper), points)
+        waiting_sentences = find_waiting(list_sentence_assertions(paper, printed), points)
+        waiting_claims = find_waiting(list_claim_assertions(paper), points)
         for group in groups:
             runs, jobs = find_open_jobs(group[0].run, sources)
             if not runs:

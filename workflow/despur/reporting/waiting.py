@@ -1,4 +1,4 @@
-"""The printed numbers of tables, and the statements (claims, numbers of sentences), that wait for a run: of the paper's
+"""The printed numbers of tables, and the assertions (claims, numbers of sentences), that wait for a run: of the paper's
 own data, at its settings."""
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ from despur.evidence.statistics.contrasts import SEEDS
 from despur.evidence.statistics.levels import MeasurementKeys
 from despur.orchestration.experiments import ArtifactRun, load_experiments
 from despur.orchestration.paper_folders import find_paper
-from despur.reporting.statements import ANY, COMPARED_UNITS, Statement
+from despur.reporting.assertions import ANY, COMPARED_UNITS, Assertion
 from despur.specs.names import parse
 from despur.specs.paths import identify_run, locate_result
 from despur.specs.resolution import change_data, resolve
@@ -87,30 +87,30 @@ def is_comparable(number: Any, artifact_run: ArtifactRun, data: str, method: str
     )
 
 
-def find_waiting(statements: Iterable[Statement], points: Mapping[ShownRun, pd.DataFrame]) -> dict[ShownRun, set[Any]]:
-    """The keys of the statements that wait for each run: it measures a term of theirs that was measured nowhere yet."""
+def find_waiting(assertions: Iterable[Assertion], points: Mapping[ShownRun, pd.DataFrame]) -> dict[ShownRun, set[Any]]:
+    """The keys of the assertions that wait for each run: it measures a term of theirs that was measured nowhere yet."""
     rows = {shown: table.to_dict("records") for shown, table in points.items() if not shown.run.substitute}
     waiting: dict[ShownRun, set[Any]] = {shown: set() for shown in points}
-    for statement in statements:
+    for assertion in assertions:
         states = {
-            state: {shown: {*list_read_terms(statement, shown, rows[shown], state)} for shown in rows}
+            state: {shown: {*list_read_terms(assertion, shown, rows[shown], state)} for shown in rows}
             for state in ("compared", "settled")
         }
         measured = set().union(*states["compared"].values())
         for shown, terms in states["settled"].items():
             if terms - measured:
-                waiting[shown].add(statement.key)
+                waiting[shown].add(assertion.key)
     return waiting
 
 
-def list_read_terms(statement: Statement, shown: ShownRun, points: list[dict[Any, Any]], state: str) -> Iterator[int]:
+def list_read_terms(assertion: Assertion, shown: ShownRun, points: list[dict[Any, Any]], state: str) -> Iterator[int]:
     """The positions of the terms that are of a point in this ``state``, at the paper's settings, selected as in the
-    paper unless the statement names them."""
-    named = {key for term in statement.terms for key in term}
-    column = "partial" if statement.grid else "untuned"
+    paper unless the assertion names them."""
+    named = {key for term in assertion.terms for key in term}
+    column = "partial" if assertion.grid else "untuned"
     mine = [point for point in points if point[state] and not point["changes"] and split_names(point[column]) <= named]
-    for position, term in enumerate(statement.terms):
-        artifacts = statement.artifacts or (term.get("artifact", shown.run.artifact),)
+    for position, term in enumerate(assertion.terms):
+        artifacts = assertion.artifacts or (term.get("artifact", shown.run.artifact),)
         of_run = shown.run.artifact in artifacts and shown.run.paper_dataset in list_values(term["dataset"])
         if mine and of_run and reads_data(term, shown.run) and any(reads_point(term, point) for point in mine):
             yield position

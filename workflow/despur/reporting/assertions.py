@@ -35,7 +35,7 @@ class EveryMeasurement:
 
 
 @dataclass(frozen=True)
-class Statement:
+class Assertion:
     """A claim about data sets, or a printed number of a sentence (``key``). ``terms``: method, data set and settings
     that it reads, each once. ``artifacts``: those whose runs it reads; none: any. ``grid``: it needs a whole grid."""
 
@@ -45,18 +45,18 @@ class Statement:
     grid: bool = False
 
 
-def list_claim_statements(paper: str) -> Iterator[Statement]:
-    """The claims of a paper that are judged, a statement for each verdict."""
+def list_claim_assertions(paper: str) -> Iterator[Assertion]:
+    """The claims of a paper that are judged, an assertion for each of their verdicts."""
     for claim in read_claims(find_paper(paper) / "claims.yaml")[0]:
         if claim.not_executed or claim.ours:
             continue
         levels = EveryMeasurement(claim.levels)
         for names in claim.rows:
             parts = claim.formulas(names, levels), claim.conditions(names, levels)
-            yield Statement((claim.name, ", ".join(names)), list_terms(parts), claim.artifacts, claim.grid)
+            yield Assertion((claim.name, ", ".join(names)), list_terms(parts), claim.artifacts, claim.grid)
 
 
-def list_sentence_statements(paper: str, printed: pd.DataFrame) -> Iterator[Statement]:
+def list_sentence_assertions(paper: str, printed: pd.DataFrame) -> Iterator[Assertion]:
     """The numbers of sentences, by their positions, that are compared."""
     about, levels = load_experiments(paper).get("sentences", {}), read_levels(find_paper(paper) / "claims.yaml")
     own = printed[printed["unit"].isin(COMPARED_UNITS) & printed["formula"].map(lambda text: isinstance(text, str))]
@@ -66,7 +66,7 @@ def list_sentence_statements(paper: str, printed: pd.DataFrame) -> Iterator[Stat
         formulas = list(list_formulas(sentence, EveryMeasurement(levels)))
         one_of_several = len(formulas) > 1 and not {"at", "counted"} & {*sentence.words}
         if formulas and not one_of_several and not {"not_compared", "claim"} & {*sentence.words}:
-            yield Statement(int(number.Index), list_terms(formulas))
+            yield Assertion(int(number.Index), list_terms(formulas))
 
 
 def list_formulas(sentence: Sentence, every: Any) -> Iterator[Formulas]:
