@@ -31,6 +31,9 @@ def test_tables_with_most_an_hour_come_first_and_shared_jobs_count_once():
     assert f": 2 runs of {hours:,.0f} hour for 2 printed numbers and 1 claim (on a CPU core" in said
     assert said.index("`table_a1` of `cmnist` 1 run of") < said.index("`table_a5` of `cmnist` 1 run of")
     assert [*describe_open_work([])] == []
+    groups = [make_open(f"table_a{i}", "cnc", numbers=[("cnc", n) for n in range(i)]) for i in range(1, 7)]
+    (said,) = describe_open_work(groups)
+    assert "`table_a6`" in said and "`table_a2`" not in said and "; and 2 more. `despur plan" in said
 
 
 @pytest.mark.parametrize("datasets, found", [({"cmnist"}, {"cmnist"}), ({"moji"}, set())])
