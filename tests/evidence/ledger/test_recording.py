@@ -491,3 +491,16 @@ def test_a_record_gives_the_tables_that_its_folder_has(finished, tmp_path, path)
         np.testing.assert_allclose(found.loc[kept], own.loc[kept], rtol=2e-3, atol=1e-5)
         first = next(key for key in kept if key[2] in ("average_accuracy", "probe_accuracy"))
         np.testing.assert_array_equal(found.loc[first], own.loc[first])
+
+
+def test_a_record_holds_curves_over_epochs(finished, tmp_path):
+    kept = ERM.replace("/s0-1", "+snapshots=1/s0-1")
+    runs.train_all(locate_result(finished / kept), OPTIONS)
+    evaluate.evaluate(locate_result(finished / kept), Namespace())
+    metrics = run_files.read_metrics(finished / kept / "metrics.csv")
+    for each in recorded(finished, kept, tmp_path):
+        own = run_files.rows_of(metrics, each.find_run()).set_index(recorded_rows.METRIC_COLUMNS)["value"]
+        for epoch in ("epoch=1", "epoch=2"):
+            values = each.metrics()[epoch]
+            assert {metric for _, metric, _ in values} == {*measuring.OF_EPOCHS}
+            assert all(own[split, epoch, metric, ""] == value for (split, metric, _), value in values.items())

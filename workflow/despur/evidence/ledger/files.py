@@ -125,8 +125,8 @@ class Record:
         return abouts
 
     def metrics(self) -> dict[str, dict[Key, float]]:
-        """Values by selection (best and last, written once where they are equal); NaN where a metric is not defined.
-        Without metrics that are measured otherwise today."""
+        """Values by selection (best and last, written once where they are equal; epochs that were kept); NaN where a
+        metric is not defined. Without metrics that are measured otherwise today."""
         by_selection = {
             name: self.flatten_metrics(metrics, read_value) for name, metrics in self.content["metrics"].items()
         }

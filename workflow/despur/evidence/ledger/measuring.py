@@ -21,6 +21,11 @@ from despur.specs.paths import Run
 from despur.storage.finished_runs import list_bootstrap_columns
 from despur.storage.store import Array, Dataset, InputError
 
+# what curves over epochs show and claims about them read (Figure 7 of cnc)
+OF_EPOCHS = (
+    *("worst_group_accuracy", "average_accuracy", "alignment_loss"),
+    *("mutual_information_class", "mutual_information_attribute"),
+)
 GROUPS = 64  # a metric with more groups is kept of all samples together: predictions say what it is in each group
 
 
@@ -33,8 +38,9 @@ def measure(
     withheld: bool,
 ) -> dict[str, Any]:
     """What a record says of a run, from the rows of metrics.csv and resamples.parquet that are its own: of its best
-    step and its last. ``withheld``: labels may not be passed on, so there are bootstrap values only. Raises InputError
-    where metrics are not those of ``outputs``."""
+    step and its last, and of each epoch that it kept what ``OF_EPOCHS`` names, of all test samples together.
+    ``withheld``: labels may not be passed on, so there are bootstrap values only. Raises InputError where metrics are
+    not those of ``outputs``."""
     values = {name: by_key(metrics[metrics["selection"] == name])["value"].to_dict() for name in ("best", "last")}
     if not values["best"]:
         raise InputError(f"metrics.csv has no rows of {run.key}: evaluate it anew")
@@ -49,6 +55,9 @@ def measure(
     splits = dict.fromkeys(split for split, *_ in kept.index)
     if are_equal(values["best"], values["last"]):
         del values["last"]
+    of_epochs = metrics[metrics["selection"].str.startswith("epoch=") & metrics["metric"].isin(OF_EPOCHS)]
+    of_epochs = of_epochs[of_epochs["split"].isin(dataset.test_splits) & (of_epochs["group"] == "")]
+    values |= {str(name): by_key(rows)["value"].to_dict() for name, rows in of_epochs.groupby("selection", sort=False)}
     return {
         "metrics": {name: nest(drop_large_metrics(metric_values)) for name, metric_values in values.items()},
         "predictions": nest(
