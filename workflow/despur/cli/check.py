@@ -46,7 +46,7 @@ class NeededData:
 
     def list_missing(self, root: Path) -> list[str]:
         """The raw files that are not there."""
-        return [pattern for pattern in self.patterns if not raw_files.find_files(pattern, root)]
+        return [pattern for pattern in self.patterns if not raw_files.has_files(pattern, root)]
 
     def describe_state(self, root: Path) -> str:
         """One of STATES."""
@@ -133,7 +133,7 @@ def check_dataset(name: str) -> Iterator[str]:
     yield f"looked for under {root.resolve()} (DESPUR_DATA_ROOT)"
     for point in sweep.points:
         raw, source = point.source or point, find_statement(sweep.base_name, "SOURCE")
-        missing = [pattern for pattern in raw_files.list_patterns(raw) if not raw_files.find_files(pattern, root)]
+        missing = [pattern for pattern in raw_files.list_patterns(raw) if not raw_files.has_files(pattern, root)]
         if missing and raw_files.is_downloaded(raw.base_name):
             told = f"this check downloads nothing; the run will, or put them there from {source}"
             raise InputError(f"{', '.join(missing)} are not under {root}: {told}")

@@ -8,14 +8,14 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.claims.claim_format import read_claims, read_levels
-from despur.evidence.sentences.sentence_format import Sentence, expand, read_sentence
+from despur.evidence.sentences.sentence_format import COUNTED_KEYS, Sentence, expand, read_sentence
 from despur.evidence.statistics.formulas import Correlation, Formulas
 from despur.evidence.statistics.levels import MeasurementKeys
 from despur.orchestration.experiments import load_experiments
 from despur.orchestration.paper_folders import find_paper
 
 ANY = "any"  # level of a key
-NO_SETTINGS = ("metric", "split", "selection", "group", "class", "attribute")
+NO_SETTINGS = ("metric", *COUNTED_KEYS)
 COMPARED_UNITS = ("percent", "fraction", "pp", "ratio")
 
 

@@ -7,13 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from despur.evidence.numbers.printed import (
-    at_settings,
-    explain_not_compared,
-    has_setting_value,
-    is_same,
-    parse_settings,
-)
+from despur.evidence.numbers.printed import at_settings, explain_not_compared, is_same, parse_settings
 from despur.evidence.numbers.settings import list_fitted_rules, list_unselected, split_names, was_found_on
 from despur.evidence.runs.changed_settings import describe_changes, name_data
 from despur.evidence.runs.grids import MeasuredMethods, describe_grid, name_family
@@ -133,14 +127,10 @@ def reads_point(term: MeasurementKeys, point: Mapping[Any, Any]) -> bool:
     """Whether a point is of the method and settings of a term; keys that are no settings of it say nothing."""
     if point["paper_method"] not in list_values(term["method"]):
         return False
-    settings = {key: value for key, value in term.items() if key not in ("method", "dataset")}
-    return all(
-        has_value(point[key], value)
-        if key in point
-        else any(has_setting_value(point["method"], point["data"], key, spell(each)) for each in list_values(value))
-        for key, value in settings.items()
-        if value not in (ANY, None)
-    )
+    (spec,) = resolve("methods", point["method"], parse(point["data"])[0]).points
+    settings = {**spec.settings, **point}
+    wanted = {key: value for key, value in term.items() if key in settings and key not in ("method", "dataset")}
+    return all(has_value(settings[key], value) for key, value in wanted.items())
 
 
 def has_value(value: Any, wanted: Any) -> bool:

@@ -68,6 +68,11 @@ def find_files(pattern: str, root: Path) -> list[Path]:
     return next(filter(None, matches), [])
 
 
+def has_files(pattern: str, root: Path) -> bool:
+    """Whether something matches one of a pattern's alternatives; of a folder of images, only the first is looked at."""
+    return any(any(root.glob(alternative.strip())) for alternative in pattern.split("|"))
+
+
 def list_files(patterns: Iterable[str], root: Path) -> list[Path]:
     """The files that patterns stand for; none of folders with a file for each sample."""
     several = [find_files(pattern, root) for pattern in patterns if not pattern.endswith(FOLDERS)]

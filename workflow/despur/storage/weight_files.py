@@ -30,7 +30,7 @@ def list_encoders(points: Iterable[Spec], without: tuple[str, ...] = PARTS) -> I
 def list_missing(encoder: Spec) -> list[str]:
     """The weights that an encoder lacks, as paths: of alternatives, the last, which is the one that is downloaded."""
     patterns = raw_files.list_patterns(encoder)
-    missing = [pattern for pattern in patterns if not raw_files.find_files(pattern, weights_root())]
+    missing = [pattern for pattern in patterns if not raw_files.has_files(pattern, weights_root())]
     return [str(weights_root() / pattern.split("|")[-1].strip()) for pattern in missing]
 
 
