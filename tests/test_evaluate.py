@@ -9,6 +9,7 @@ from helpers import tiny_dataset
 
 from despur.compute.randomness import derive_seed
 from despur.evaluate import evaluate_run
+from despur.evidence.ledger.measuring import OF_EPOCHS
 from despur.metrics import bound, fairness
 from despur.metrics.resampling import counts, plan_checksum
 from despur.metrics.rows import measure_bound
@@ -215,6 +216,17 @@ def test_without_sampling_the_alignment_term_alone_bounds_the_gap(seed):
 def test_a_model_without_a_linear_head_has_no_bound(dataset, outputs):
     rows = evaluate_run(dataset, RUN, {"z": outputs["z"], "logits": outputs["logits"]})
     assert not any("bound" in metric for _, (metric, _, _) in rows)
+
+
+def test_of_curves_no_attacker_is_fitted_and_the_rest_is_the_same(dataset, outputs, monkeypatch):
+    full = {(split, *row[:2]): row[2] for split, row in evaluate_run(dataset, RUN, outputs)}
+    monkeypatch.setattr(fairness, "leakage", None)
+    of_curve = {(split, *row[:2]): row[2] for split, row in evaluate_run(dataset, RUN, outputs, of_curve=True)}
+    for key, value in of_curve.items():
+        np.testing.assert_equal(value, full[key], err_msg=str(key))
+    assert of_curve.keys() >= {(split, metric, "") for split in dataset.test_splits for metric in OF_EPOCHS}
+    attackers = {metric for _, metric, _ in full.keys() - of_curve.keys()}
+    assert "leakage_logits" in attackers and not attackers & set(OF_EPOCHS)
 
 
 def test_what_is_told_of_representations_is_found_once_for_all_heads_on_them(dataset, outputs, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, recall_score
 
 from despur.metrics.probes import standardize
-from despur.metrics.rows import count_samples, measure_accuracies, measure_representations
+from despur.metrics.rows import count_samples, measure_accuracies, measure_attackers
 from despur.storage.store import Dataset
 
 
@@ -24,9 +24,7 @@ def measured(dataset, z):
     """Metrics over all test samples, and over the first half of them, by name."""
     rows = dataset.rows("test")
     weights = np.stack([np.ones(len(rows)), np.arange(len(rows)) < len(rows) // 2]).astype(float)
-    return {
-        metric: value for metric, group, value in measure_representations(dataset, rows, z, 0, weights) if not group
-    }
+    return {metric: value for metric, _, value in measure_attackers(dataset, rows, z, 0, weights)}
 
 
 COMPANIONS = {

@@ -158,6 +158,10 @@ def test_con_ft_fits_its_classifier_once_for_each_model_that_is_kept(root, monke
         for selection in ("best", "last", "epoch=2"):
             logits = outputs[f"{run.key}/{selection}/z"] @ models[f"{run.key}/{selection}/head.weight"].T
             np.testing.assert_allclose(outputs[f"{run.key}/{selection}/logits"], logits, atol=0.05)
+    evaluate.evaluate(where, OPTIONS)
+    metrics = pd.read_csv(where.folder / "metrics.csv")
+    attacked = metrics.loc[metrics["metric"] == "leakage_logits", "selection"]
+    assert set(attacked) == {"best", "last"} < set(metrics["selection"]) == {"best", "last", "epoch=2"}
 
 
 def test_without_a_criterion_the_loss_of_validation_data_decides(root, dataset):

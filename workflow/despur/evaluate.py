@@ -28,6 +28,7 @@ from despur.metrics.rows import (
     Row,
     count_samples,
     measure_accuracies,
+    measure_attackers,
     measure_bound,
     measure_leakage,
     measure_representations,
@@ -49,17 +50,23 @@ class RunOutputs:
     """What the metrics of a run under one selection are computed from. ``outputs``: ``z`` and (with a head) ``logits``
     of all samples; ``head``, the weight of a linear head (K,D), where the model has one. ``shared_rows``: rows of
     representations that were measured before, by split and by what is the ``same`` for all heads on them; filled
-    here."""
+    here. ``of_curve``: measured is what curves over epochs show."""
 
     dataset: Dataset
     run: Run
     outputs: dict[str, Array]
     shared_rows: SharedRows
     same: tuple[Any, ...]
+    of_curve: bool
 
 
 def evaluate_run(
-    dataset: Dataset, run: Run, outputs: dict[str, Array], resamples: int = 0, shared_rows: SharedRows | None = None
+    dataset: Dataset,
+    run: Run,
+    outputs: dict[str, Array],
+    resamples: int = 0,
+    shared_rows: SharedRows | None = None,
+    of_curve: bool = False,
 ) -> list[tuple[str, Row]]:
     """All (split, row) of one run and selection (RunOutputs). Probes where there are no logits, or where the data set
     says on how many labels."""
@@ -70,8 +77,8 @@ def evaluate_run(
         for split in splits
     }
     outputs = outputs | {name: outputs[name].astype(np.float32) for name in ("z", "logits") if name in outputs}
-    same = (hashlib.sha256(outputs["z"].tobytes()).hexdigest(), run.data.name, run.seed, resamples)
-    evaluated = RunOutputs(dataset, run, outputs, {} if shared_rows is None else shared_rows, same)
+    same = (hashlib.sha256(outputs["z"].tobytes()).hexdigest(), run.data.name, run.seed, resamples, of_curve)
+    evaluated = RunOutputs(dataset, run, outputs, {} if shared_rows is None else shared_rows, same, of_curve)
     rows = [(split, row) for split in splits for row in evaluate_split(evaluated, split, weights[split])]
     if probes.apply(dataset, outputs.get("logits")):
         rows += probes.probe_rows(dataset, outputs["z"], weights)
@@ -102,16 +109,20 @@ def load_measures() -> list[Callable[..., Iterator[Row]]]:
 
 def evaluate_test_split(evaluated: RunOutputs, split: str, weights: Array) -> Iterator[Row]:
     """What is measured only on a split that does not select: nearest neighbors, where the method declares how many;
-    with a known attribute, all that compares its values."""
+    with a known attribute, all that compares its values; of a curve, no attacker and no bound."""
     dataset, run, outputs, shared_rows = evaluated.dataset, evaluated.run, evaluated.outputs, evaluated.shared_rows
+    of_curve = evaluated.of_curve
     rows, z, logits, same = dataset.rows(split), outputs["z"], outputs["logits"], (split, *evaluated.same)
     if k := run.spec.settings.get("neighbours"):
         correct = predict_neighbors(dataset, rows, z, k) == dataset.y[rows]
         yield f"knn{k}_accuracy", "", mean(correct.astype(float), weights)
     if len(dataset.about["attributes"]) > 1:
         if same not in shared_rows:
-            shared_rows[same] = list(measure_representations(dataset, rows, z, run.seed, weights))
+            attackers = () if of_curve else measure_attackers(dataset, rows, z, run.seed, weights)
+            shared_rows[same] = [*attackers, *measure_representations(dataset, rows, z, weights)]
         yield from shared_rows[same]
+        if of_curve:
+            return
         yield "leakage_logits", "", measure_leakage(dataset, rows, logits, weights)
         if "head" in outputs:
             yield from measure_bound(dataset, rows, z, logits, outputs["head"], weights)
@@ -163,7 +174,8 @@ def by_selection(
             if (head := f"{run.key}/{name}/head.weight") in models.keys:
                 outputs["head"] = models[head]
             resamples = RESAMPLES if name in ("best", *by_rule.values()) else 0
-            done[name] = evaluate_run(dataset, run, outputs, resamples, shared_rows)
+            of_curve = name.startswith("epoch=")
+            done[name] = evaluate_run(dataset, run, outputs, resamples, shared_rows, of_curve)
         yield selection, done[name]
 
 

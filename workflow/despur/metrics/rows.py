@@ -69,9 +69,16 @@ def measure_leakage(dataset: Dataset, rows: Array, features: Array, weights: Arr
     return fairness.leakage(features[train], a[train], features[rows], a[rows], weights)
 
 
-def measure_representations(dataset: Dataset, rows: Array, z: Array, seed: int, weights: Array) -> Iterator[Row]:
-    """Leakage, mutual information, alignment and cosine similarity of representations. ``seed``: of the random
-    halves.
+def measure_representations(dataset: Dataset, rows: Array, z: Array, weights: Array) -> Iterator[Row]:
+    """Mutual information, alignment and cosine similarity of representations: what curves over epochs show."""
+    for name, labels in (("mutual_information_class", dataset.y), ("mutual_information_attribute", dataset.a)):
+        yield name, "", information.mutual_information(z[rows], labels[rows], weights=weights)
+    yield from similarities(dataset, rows, z, weights)
+
+
+def measure_attackers(dataset: Dataset, rows: Array, z: Array, seed: int, weights: Array) -> Iterator[Row]:
+    """Leakage of representations, and their mutual information by classifiers fitted on one half of the samples and
+    scored on the other. ``seed``: of the random halves.
 
     Regularized classifiers read more from larger numbers. What is to be compared between encoders is therefore also
     measured on representations that are standardized by the training samples."""
@@ -83,10 +90,8 @@ def measure_representations(dataset: Dataset, rows: Array, z: Array, seed: int, 
     yield "leakage_representations_nonlinear", "", fairness.nonlinear_leakage(z[fit], a[fit], z[rows], a[rows], weights)
     half = np.sort(derive_generator("mutual_information", seed).permutation(len(rows))[: len(rows) // 2])
     for name, labels in (("mutual_information_class", y), ("mutual_information_attribute", a)):
-        yield name, "", information.mutual_information(z[rows], labels[rows], weights=weights)
         for suffix, x in (("_half", z), ("_standardized_half", standardized)):
             yield name + suffix, "", information.mutual_information(x[rows], labels[rows], half, weights)
-    yield from similarities(dataset, rows, z, weights)
 
 
 def similarities(dataset: Dataset, rows: Array, z: Array, weights: Array) -> Iterator[Row]:
