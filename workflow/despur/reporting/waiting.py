@@ -2,6 +2,7 @@
 own data, at its settings."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from despur.reporting.assertions import ANY, COMPARED_UNITS, Assertion
 from despur.specs.names import parse
 from despur.specs.paths import identify_run, locate_result
 from despur.specs.resolution import change_data, resolve
-from despur.specs.settings import spell
+from despur.specs.settings import Settings, spell
 
 
 class ShownRun(NamedTuple):
@@ -62,9 +63,10 @@ def find_numbers(printed: pd.DataFrame, shown: ShownRun, points: pd.DataFrame, s
     rows = (printed["paper_dataset"] == run.paper_dataset) & printed["method"].isin(points["paper_method"])
     rows &= (printed["artifact"] == artifact) & printed["unit"].isin(COMPARED_UNITS) & printed["formula"].isna()
     for number in printed[rows].itertuples():
-        mine = points[points["paper_method"] == number.method]
-        mine = at_settings(mine[mine[state]], number.setting)
-        if reads_data(parse_settings(number.setting), run) and any(
+        if not reads_data(parse_settings(number.setting), run):
+            continue
+        mine = at_settings(points[(points["paper_method"] == number.method) & points[state]], number.setting)
+        if any(
             is_comparable(number, run, *point)
             for point in zip(mine["data"], mine["method"], mine["changes"], mine["untuned"], strict=True)
         ):
@@ -113,14 +115,23 @@ def list_read_terms(assertion: Assertion, shown: ShownRun, points: list[dict[Any
 def reads_data(settings: Mapping[str, Any], artifact_run: ArtifactRun) -> bool:
     """Whether the data of a run has these settings, ``data.samples`` or, where its method has none of this name,
     ``samples``. Where they do not name one that its artifact varies: the default."""
-    declared = load_experiments(artifact_run.paper)["artifacts"][artifact_run.artifact].get("data", "")
-    (point,) = resolve("datasets", artifact_run.dataset).points
+    data, defaults, of_method = read_settings(
+        artifact_run.paper, artifact_run.artifact, artifact_run.dataset, artifact_run.folders[0]
+    )
+    named = {key.removeprefix("data."): value for key, value in settings.items() if key not in of_method}
+    return all(has_value(value, named.get(key, defaults.get(key, ANY))) for key, value in data.items())
+
+
+@cache
+def read_settings(paper: str, artifact: str, dataset: str, folder: str) -> tuple[Settings, Settings, Settings]:
+    """The settings of a data set; the defaults of those that the artifact varies; the settings of the method of a
+    run."""
+    declared = load_experiments(paper)["artifacts"][artifact].get("data", "")
+    (point,) = resolve("datasets", dataset).points
     (default,) = resolve("datasets", point.base_name).points
     varied = parse(change_data(point.base_name, declared))[1]
-    of_method = locate_result(artifact_run.folders[0]).sweep.points[0].settings
-    named = {key.removeprefix("data."): value for key, value in settings.items() if key not in of_method}
-    wanted = {key: named.get(key, default.settings[key]) for key in point.settings if key in named or key in varied}
-    return all(has_value(point.settings[key], value) for key, value in wanted.items())
+    defaults = {key: value for key, value in default.settings.items() if key in varied}
+    return point.settings, defaults, locate_result(folder).sweep.points[0].settings
 
 
 def reads_point(term: MeasurementKeys, point: Mapping[Any, Any]) -> bool:
