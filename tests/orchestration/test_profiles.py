@@ -90,7 +90,7 @@ def test_training_asks_for_a_gpu_where_the_profile_has_some(gpu_project, profile
     assert (asked["gpu"], asked["jobs_per_gpu"]) == expected
 
 
-@pytest.mark.parametrize(("slots", "jobs_per_gpu", "expected"), [(16, 2, 8), (8, 2, 1)])
+@pytest.mark.parametrize(("slots", "jobs_per_gpu", "expected"), [(16, 2, 8), (8, 2, 1), (2, 16, 1)])
 def test_a_stage_1_of_imagenet_takes_eight_gpus_where_the_profile_has_them(gpu_project, slots, jobs_per_gpu, expected):
     own = ("--resources", f"gpu={slots}", "--set-resources", f"train_stage1:jobs_per_gpu={jobs_per_gpu}")
     text = gpu_project.snakemake("-n", "-p", OF_EIGHT_GPUS, "--workflow-profile", "profiles/gpu", *own)

@@ -249,6 +249,12 @@ def test_a_loss_that_is_not_a_number_names_step_and_settings(bad, tmp_path):
     assert method.calls == 8  # at the end of the epoch
 
 
+def test_a_validation_score_that_is_not_a_number_names_selection_step_and_settings(tmp_path):
+    with pytest.raises(TrainingError, match=r"key: validation scores of best at step 4 are \(nan, 0.5\); settings"):
+        trained(Scripted(), tmp_path, scores((math.nan, 0.5)))
+    assert trained(Scripted(epochs=2), tmp_path / "later", scores((0.1, 0.5), (math.nan, 0.5))).best_step == 4
+
+
 def test_a_method_without_loss_is_told_what_it_gives(tmp_path):
     method = Scripted()
     method.step = lambda batch, rng: {"cost": torch.tensor(1.0)}

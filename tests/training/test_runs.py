@@ -555,6 +555,18 @@ def test_a_rule_is_digit_for_digit_the_best_step_of_a_run_with_that_criterion(ro
     assert all(torch.equal(value, expected[name]) for name, value in weights.items())
 
 
+def test_rules_whose_step_is_a_snapshot_lose_no_metric(root):
+    name = "erm+batch_size=8+criterion=log_likelihood+epochs=4+selections=rules"
+    plain, more = (make(root, f"runs/colored_digits/{each}/s1") for each in (name, f"{name}+snapshots=1"))
+    (run,) = json.loads((more.folder / "about.json").read_text())["runs"].values()
+    assert run["selections"]["average_accuracy"].startswith("epoch=")
+    for each in (plain, more):
+        evaluate.evaluate(each, OPTIONS)
+    plain, more = (read_metrics(each.folder / "metrics.csv").drop(columns="method") for each in (plain, more))
+    more = more[~more["selection"].str.startswith("epoch=")].reset_index(drop=True)
+    pd.testing.assert_frame_equal(more, plain, check_exact=True)
+
+
 def test_validation_scores_of_groups_and_classes_are_in_the_history(ruled):
     """Those of the last step are the metrics of the last model."""
     history, metrics = pd.read_csv(ruled.folder / "history.csv"), read_metrics(ruled.folder / "metrics.csv")

@@ -174,7 +174,7 @@ def by_selection(
             if (head := f"{run.key}/{name}/head.weight") in models.keys:
                 outputs["head"] = models[head]
             resamples = RESAMPLES if name in ("best", *by_rule.values()) else 0
-            of_curve = name.startswith("epoch=")
+            of_curve = name.startswith("epoch=") and name not in by_rule.values()
             done[name] = evaluate_run(dataset, run, outputs, resamples, shared_rows, of_curve)
         yield selection, done[name]
 

@@ -36,7 +36,7 @@ if JOBS_PER_GPU:
     except gpu_slots.DeviceError as error:
         refuse(error)
     workflow.register_resource("gpu", JOBS_AT_ONCE)
-GPUS = math.inf if JOBS_AT_ONCE is None else JOBS_AT_ONCE // max(1, JOBS_PER_GPU)
+GPUS = math.inf if JOBS_AT_ONCE is None else -(-JOBS_AT_ONCE // max(1, JOBS_PER_GPU))
 
 
 def lift_job_limit():

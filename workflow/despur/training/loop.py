@@ -156,6 +156,9 @@ class Trainer:
         for selection, names in self.compared.items():
             score = tuple(scores[name] for name in names or scores) or (float(p.step),)
             p.improve(selection, score, compared, self.method)
+            if selection not in p.steps:
+                scored = f"validation scores of {selection} at step {p.step} are {score}"
+                raise TrainingError(f"{self.key}: {scored}; settings {dict(self.method.settings)}")
         p.evals_without_improvement = 0 if p.best_step == p.step else p.evals_without_improvement + 1
         p.finished = 0 < self.method.settings["patience"] <= p.evals_without_improvement
 
