@@ -1,12 +1,11 @@
 """Correct-N-Contrast: its second stage at the published shape (M = N = 32, 32 contrastive batches a step, LeNet, 48,000
 training images, p_corr .995)."""
 
-import copy
 from concurrent.futures import ProcessPoolExecutor
 from statistics import median
 from typing import Any
 
-from benchmarks.common import Row, compare, random_dataset, timed
+from benchmarks.common import Row, random_dataset, timed
 
 
 def build_cnc(device: Any = None) -> tuple[Any, Any]:
@@ -54,26 +53,9 @@ def measure_presentations(precision: str) -> tuple[float, float]:
     return method.count_images(batch) / (training + timed(lambda: evaluate(method)) / 300), peak_memory_mb()
 
 
-def compare_convolutions() -> Row:
-    """The step with torch's convolutions against ours, from the same weights."""
-    import numpy as np
-    from torch import nn
-
-    from despur.compute.randomness import derive_generator
-
-    ours, batch = (method := build_cnc()[0]), method.batches(np.random.default_rng(0))[0]
-    torchs = copy.deepcopy(ours)
-    for module in torchs.networks.modules():
-        if isinstance(module, nn.Conv2d):
-            module.__class__ = nn.Conv2d
-    ratio, slow, fast = compare(*(lambda m=m: m.step(batch, derive_generator("bench")) for m in (torchs, ours)))
-    note = f"{1000 * slow:.0f} ms and {1000 * fast:.0f} ms of a core"
-    return "cnc: step with torch's convolutions against ours", ratio, "times", ">= 1.05", note
-
-
 def cnc() -> list[Row]:
     """Two seeds side by side, one thread each: what a 2-core machine does."""
-    rows: list[Row] = [compare_convolutions()]
+    rows: list[Row] = []
     for precision in ("fp32", "bf16"):
         with ProcessPoolExecutor(2) as pool:
             (first, memory), (second, _) = pool.map(measure_presentations, [precision, precision])

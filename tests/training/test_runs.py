@@ -1,8 +1,6 @@
 """From a path to trained models, outputs and history."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -176,32 +174,6 @@ def test_without_a_criterion_the_loss_of_validation_data_decides(root, dataset):
     y, a = (torch.from_numpy(dataset.table[name].to_numpy()[val]) for name in ("y", "a"))
     scores = Evaluator(dataset, Machine(torch.device("cpu")), "key", "objective")(method)
     assert scores == {"val_objective": pytest.approx(-method.contrast(z, y, a)["loss"].item(), rel=1e-4)}
-
-
-STEPS = """
-import json, sys, torch
-from despur.compute.machine import spare_compiler
-{first}
-weights = {{}}
-for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
-    weight = torch.nn.Parameter(torch.arange(6.0))
-    optimizer = kind([weight], 0.1)
-    for factor in (1, 2, 3):
-        optimizer.zero_grad()
-        (factor * weight.sin()).sum().backward()
-        optimizer.step()
-    optimizer.load_state_dict(optimizer.state_dict())
-    weights[kind.__name__] = weight.tolist()
-print(json.dumps([weights, "torch._dynamo" in sys.modules]))
-"""
-
-
-@pytest.mark.long
-def test_optimizers_that_are_spared_the_compiler_step_as_before():
-    commands = [[sys.executable, "-c", STEPS.format(first=first)] for first in ("", "spare_compiler()")]
-    plain, spared = (json.loads(subprocess.run(c, capture_output=True, text=True, check=True).stdout) for c in commands)
-    assert plain[0] == spared[0]
-    assert plain[1] and not spared[1]
 
 
 @pytest.mark.parametrize("seed", [0, 1])

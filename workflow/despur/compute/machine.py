@@ -3,7 +3,6 @@ environment."""
 
 import argparse
 import ctypes
-import inspect
 import os
 import sys
 from collections.abc import Callable
@@ -111,8 +110,6 @@ def set_up_machine(arguments: argparse.Namespace) -> Machine:
     if arguments.deterministic:
         os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # cuBLAS reads it when it starts
         torch.use_deterministic_algorithms(True)
-    if arguments.compile == "off":
-        spare_compiler()
     name = arguments.device
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
@@ -136,18 +133,6 @@ def keep_freed_memory() -> None:
 def set_arithmetic(precision: str) -> None:
     """How a GPU multiplies in single precision: convolutions in TF32 unless the precision is fp32, all else in full."""
     torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = False, precision != "fp32"
-
-
-def spare_compiler() -> None:
-    """Spare torch's optimizers the import of its compiler.
-
-    They import it (a second, more than a small run takes) only to learn that it does not compile them. Here they
-    learn it at once. If torch no longer has what this changes, it imports the compiler: slower, not wrong."""
-    for function in vars(torch.optim.Optimizer).values():
-        if inner := getattr(function, "__wrapped__", None):
-            inner.__dict__.setdefault("__dynamo_disable", inner)
-    for kind in (torch.optim.SGD, torch.optim.Adam):  # of which AdamW is one
-        kind.step = torch.no_grad()(inspect.unwrap(kind.step))  # type: ignore[method-assign]
 
 
 def device_name(machine: Machine) -> str:

@@ -3,7 +3,6 @@
 from torch import Tensor, nn
 
 from despur.encoders.base import misfit
-from despur.numerics.convolution import Conv2d
 from despur.specs.settings import Settings
 
 SEED_CHUNK = 5
@@ -24,8 +23,8 @@ class LeNet(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.layers = nn.Sequential(
-            Conv2d(3, 6, 5), nn.MaxPool2d(2), nn.ReLU(),  # pooling before ReLU: the same function, less work
-            Conv2d(6, 16, 5), nn.MaxPool2d(2), nn.ReLU(), nn.Flatten(),
+            nn.Conv2d(3, 6, 5), nn.MaxPool2d(2), nn.ReLU(),  # pooling before ReLU: the same function, less work
+            nn.Conv2d(6, 16, 5), nn.MaxPool2d(2), nn.ReLU(), nn.Flatten(),
             nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(),
         )  # fmt: skip
 
