@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from despur.orchestration.targets import check_targets, check_words
+from despur.orchestration.targets import check_target, check_targets
 from despur.specs.settings import SettingError
 
 NAMES = ["all", "cnc", "scorecard"]
@@ -44,11 +44,4 @@ def test_what_a_rule_makes_is_not_refused():
 def test_a_table_without_runs_in_a_configuration_says_so():
     config = {"papers": ["cnc"], "datasets": {}, "outputs": "results", "seeds": 1}
     with pytest.raises(SettingError, match="table_1 of cnc has no runs in this configuration: see its datasets"):
-        check_words(config, ["results/papers/cnc/table_1.md"])
-
-
-def test_values_of_options_of_a_report_may_have_old_names():
-    words = ["results/papers/cnc/table_9.md"]
-    with pytest.raises(SettingError, match="unknown artifact"):
-        check_words({"outputs": "results"}, words)
-    check_words({"outputs": "results"}, ["--report", *words])
+        check_target(config, Path("results/papers/cnc/table_1.md"))

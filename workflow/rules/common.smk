@@ -44,23 +44,25 @@ try:  # a job's own Snakemake does not check again what the one that started it 
     complete = configuration.complete_configuration(config, check=workflow.is_main_process)
     config.clear()
     config.update(complete)
-    targets.check_words(config, sys.argv[1:])
 except SettingError as error:
     refuse(error)
 
 
 def refuse_unknown_targets():
-    """One message with the nearest name for a target that nothing makes. Called when all rules are known, but not where
-    another workflow has rules of its own."""
+    """One message with the nearest name for a target that nothing makes any more, or never did. Called when all rules
+    are known, but not where another workflow has rules of its own."""
     if IS_MODULE or not workflow.is_main_process or "snakemake" not in Path(sys.argv[0]).parts:
         return
     from snakemake.cli import get_argument_parser
 
-    named = [target for target in get_argument_parser().parse_args(sys.argv[1:]).targets if not os.path.exists(target)]
+    asked = get_argument_parser().parse_args(sys.argv[1:]).targets
+    named = [target for target in asked if not os.path.exists(target)]
     wanted = [target if os.path.isabs(target) else os.path.relpath(target) for target in named]  # as Snakemake does
     outputs = [str(file) for rule in workflow.rules for file in rule.output]
     is_made = lambda path: any(rule.is_producer(path) for rule in workflow.rules)
     try:
+        for target in asked:
+            targets.check_target(config, Path(target))
         targets.check_targets(wanted, [rule.name for rule in workflow.rules], outputs, is_made)
     except SettingError as error:
         refuse(error)

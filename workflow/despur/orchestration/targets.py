@@ -2,7 +2,7 @@
 
 import difflib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -12,14 +12,6 @@ from despur.specs.names import unknown
 from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError
 from despur.specs.stages import FOLDERS
-
-OTHERS = {"--report", "--archive", "--cleanup-metadata"}  # their values look like targets, and may have old names
-
-
-def check_words(config: Mapping[str, Any], words: Sequence[str]) -> None:
-    """Refuse a word of the command line that looks like a path and has a wrong name: targets are not known yet."""
-    for word in words if OTHERS.isdisjoint(words) else ():
-        check_target(config, Path(word))
 
 
 def check_target(config: Mapping[str, Any], path: Path) -> None:
