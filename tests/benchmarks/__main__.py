@@ -51,7 +51,6 @@ MEASURES = {
         reading.reading,
         reading.photographs,
         reading.own_data,
-        pipeline.scorecard,
         pipeline.imports,
         pipeline.bundled_run,
     )
