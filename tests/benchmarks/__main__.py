@@ -23,7 +23,6 @@ from benchmarks import (
     icl_msr,
     pipeline,
     reading,
-    seeds,
     steps,
 )
 from benchmarks.common import Row
@@ -42,7 +41,6 @@ MEASURES = {
         steps.steps,
         fair_cl.fair_cl,
         adapters.adapters,
-        seeds.seeds,
         domain_temperature.domain_temperature,
         icl_msr.icl_msr,
         gpu.gpu,
