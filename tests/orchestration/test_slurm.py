@@ -1,11 +1,7 @@
-"""Partitions that a cluster does not have are refused; a made-up sinfo. And all of SLURM can be hidden."""
-
-import os
-import shutil
-import subprocess
+"""Partitions that a cluster does not have are refused; a made-up sinfo."""
 
 import pytest
-from project import SOURCE, pretend
+from project import pretend
 
 from despur.orchestration import slurm
 
@@ -31,21 +27,3 @@ def test_without_an_answer_nothing_is_refused(tmp_path, monkeypatch):
     slurm.check_partitions(["gpu"])
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
     slurm.check_partitions(["gpu"])
-
-
-def test_only_commands_of_slurm_are_hidden(tmp_path):
-    here, links = tmp_path / "here", tmp_path / "links"
-    here.mkdir()
-    for name in ("sbatch", "slurmctld", "sort-of-nobody", "my-squeue"):
-        path = pretend(here, name, name)
-    environment = {**os.environ, "PATH": f"{path}{os.pathsep}/nowhere"}
-    found = subprocess.run(
-        [SOURCE / "tests/slurm/hide.sh", links], env=environment, capture_output=True, text=True, check=True
-    )
-    hidden = found.stdout.strip()
-    assert shutil.which("sbatch", path=path) and not any(
-        shutil.which(name, path=hidden) for name in ("sbatch", "squeue", "slurmctld")
-    )
-    assert subprocess.check_output([shutil.which("my-squeue", path=hidden)], text=True) == "my-squeue\n"
-    assert shutil.which("sort-of-nobody", path=hidden) == str(links / "0/sort-of-nobody")
-    assert hidden.endswith(f"{os.pathsep}/nowhere")

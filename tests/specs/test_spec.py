@@ -379,34 +379,6 @@ def test_published_settings_exist_and_are_allowed(dataset):
     assert refused(dataset) == []
 
 
-def test_what_is_published_in_vain_is_found(package):
-    package.write(
-        "datasets/toy.py",
-        """
-PAPER_HYPERPARAMETERS = {
-    "*": {"learning_rate": 0.5, "stage1.epochs": 3, "stage1.epoch": 3},
-    "erm": {"epochs": 2, "stage1.epochs": 3},
-    "simclr": {"epoch": 3},
-    "gdro": {"stage1.epochs": 3},
-    "cnc": {"stage1.epochs": 2},
-    "mmd": {"stage1.epoch": 2},
-    "jtt": {"stage1.batch_size": 0},
-    "groups/clusters": {"stage1.epochs": 5},
-    "groups/eiil": {"stage1.epoch": 5},
-}
-""",
-    )
-    assert refused("toy") == [
-        ("*", "stage1.epoch"),
-        ("erm", "stage1.epochs"),
-        ("simclr", "epoch"),
-        ("gdro", "stage1.epochs"),
-        ("mmd", "stage1.epoch"),
-        ("jtt", "stage1.batch_size"),
-        ("groups/eiil", "stage1.epoch"),
-    ]
-
-
 def test_a_draw_per_seed():
     assert draw_for_seeds("colored_digits+draw=seed", [0, 1, 2]) == "colored_digits+draw=0~1~2"
     assert draw_for_seeds("colored_digits+draw=seed", [4]) == "colored_digits+draw=4"
