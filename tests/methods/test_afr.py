@@ -6,11 +6,13 @@ import pytest
 from helpers import CPU, OPTIONS, build, embedded, result, save_tiny
 from scipy.special import softmax
 
+from despur.compute.held_out import divide_held_out
 from despur.compute.machine import Machine
 from despur.compute.task import Stage1Outputs
 from despur.evaluate import evaluate
 from despur.methods.afr import weigh_samples
 from despur.storage.containers import Container
+from despur.storage.store import load_dataset
 from despur.training.loop import Trainer
 from despur.training.runs import train_all
 
@@ -27,8 +29,8 @@ def task():
 
 def descend(of, gamma, strength, steps, rate):
     """Gradient descent in float64 with the gradient by hand: weight (C,D), bias (C,), and the last gradients."""
-    z, before, one_hot = of.batcher.inputs.numpy().astype(float), of.stage1_outputs, np.eye(3)[Y]
-    share = np.exp(-gamma * (softmax(before.logits.astype(float), axis=1) * one_hot).sum(1)) / one_hot.sum(0)[Y]
+    z, before, one_hot = of.batcher.inputs.numpy().astype(float), of.stage1_outputs, np.eye(of.num_classes)[of.y]
+    share = np.exp(-gamma * (softmax(before.logits.astype(float), axis=1) * one_hot).sum(1)) / one_hot.sum(0)[of.y]
     share /= share.sum()
     weight, bias = before.head.astype(float), before.bias.astype(float)
     for _ in range(steps):
@@ -75,16 +77,24 @@ def test_in_the_end_the_gradient_is_zero_and_a_strong_penalty_keeps_the_head_of_
     np.testing.assert_allclose(kept[0], task().stage1_outputs.head, atol=5e-3)
 
 
-def test_it_starts_from_the_head_of_stage_1_and_trains_on_held_out_samples(tmp_path):
+def test_it_starts_from_the_head_of_stage_1_and_trains_on_held_out_samples_alone(tmp_path):
     save_tiny(tmp_path, held_out=300)
-    at = result(tmp_path, "runs/colored_digits/afr+epochs=2+learning_rate=1e-06+stage1.epochs=1/s0")
+    at = result(tmp_path, "runs/colored_digits/afr+clip=0+epochs=2+learning_rate=0.1+stage1.epochs=1/s0")
     train_all(at.upstream("stage1")[0], OPTIONS)
     train_all(at, OPTIONS)
     evaluate(at, OPTIONS)
-    (run,) = at.runs()
-    own = Container(at.folder / "models.safetensors").load_arrays(f"{run.key}/last")
-    folder = at.upstream("stage1")[0].folder
-    before = Container(folder / "models.safetensors").load_arrays(f"{run.find_upstream_key('stage1')}/last")
-    for name in ("head.weight", "head.bias"):
-        np.testing.assert_allclose(own[name], before[name], atol=1e-5)
+    (run,), folder = at.runs(), at.upstream("stage1")[0].folder
     assert {"held_out", "val", "test"} <= set(pd.read_csv(at.folder / "metrics.csv")["split"])
+    own = Container(at.folder / "models.safetensors").load_arrays(f"{run.key}/last")
+    outputs, weights = (
+        Container(folder / f"{name}.safetensors").load_arrays(f"{run.find_upstream_key('stage1')}/last")
+        for name in ("outputs", "models")
+    )
+    dataset = divide_held_out(load_dataset(at.data.folder, run.data.name), run)
+    rows = dataset.rows("held_out")
+    of = embedded(dataset.y[rows], z=outputs["z"][rows].astype(np.float32))
+    of.stage1_outputs = Stage1Outputs(outputs["logits"][rows], weights["head.weight"], bias=weights["head.bias"])
+    weight, bias, _ = descend(of, 10, 0, 2, 0.1)
+    np.testing.assert_allclose(own["head.weight"], weight, atol=1e-5)
+    np.testing.assert_allclose(own["head.bias"], bias, atol=1e-5)
+    assert np.abs(weight - weights["head.weight"]).max() > 1e-3

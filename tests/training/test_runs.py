@@ -18,7 +18,6 @@ from despur.compute.task import encode
 from despur.methods import con_ft
 from despur.methods.cnc import CNC
 from despur.methods.erm import ERM
-from despur.methods.gdro import GroupDRO
 from despur.methods.jtt import JTT
 from despur.metrics.groups import worst_group_accuracy
 from despur.model import load
@@ -427,16 +426,15 @@ def test_metrics_are_those_of_the_kept_outputs(erm, dataset):
                 assert (run.seed, selection, "val", metric, "") not in value.index
 
 
-def test_a_method_that_trains_on_another_split_is_given_the_attributes_of_that_split(tmp_path, monkeypatch):
+def test_a_method_that_trains_on_held_out_samples_is_given_their_attributes(tmp_path):
     dataset = save_tiny(tmp_path)
     groups.infer(result(tmp_path, "groups/colored_digits/oracle/s0-1"), OPTIONS)
-    monkeypatch.setattr(GroupDRO, "TRAINED_ON", ("train", "held_out"))
     run = result(tmp_path, "runs/colored_digits/gdro/s0-1").runs()[1]
     run = replace(run, spec=replace(run.spec, settings={**run.spec.settings, "held_out_share": 0.4}))
     inputs = RunInputs(result(tmp_path, "runs/colored_digits/gdro/s0-1"), torch.device("cpu"))
     divided = inputs.load_dataset(run)
-    task, rows = inputs.build_task(run, divided), np.append(divided.rows("train"), divided.rows("held_out"))
-    assert 0 < len(divided.rows("held_out")) < len(dataset.rows("val")) and len(rows) == len(task)
+    task, rows = inputs.build_task(run, divided), divided.rows("held_out")
+    assert 0 < len(rows) < len(dataset.rows("val")) and len(rows) == len(task)
     assert (task.y == dataset.y[rows]).all() and (task.inferred_attribute == dataset.a[rows]).all()
 
 
@@ -446,7 +444,7 @@ def test_what_selects_is_not_trained_on(tmp_path, monkeypatch):
     for splits, words in {
         ("train", "val"): "erm trains on val, which selects",
         ("test",): "erm trains on test, which selects or tests",
-        ("held_out",): "no sample of the split",
+        ("unlabelled",): "no sample of the split",
     }.items():
         monkeypatch.setattr(ERM, "TRAINED_ON", splits)
         with pytest.raises(SettingError, match=words):

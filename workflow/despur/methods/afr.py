@@ -18,6 +18,7 @@ from despur.specs.settings import float_, without
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
+REVISION = 2
 SETTINGS = {
     **without(sgd(0.01, 0.0, 0.0, 500, "released code: Waterbirds; CelebA: rate .02, 1000 epochs"), "encoder"),
     "clip": float_(1.0, "released code: largest norm of a step's gradient; 0: any", at_least=0),

@@ -37,7 +37,7 @@ def require_loss(losses: Collection[str], who: str) -> None:
 class Method:
     """What stages 1 and 2 need of any method: networks that predict. A method without training extends this class."""
 
-    TRAINED_ON: tuple[str, ...] = ("train",)  # splits
+    TRAINED_ON: tuple[str, ...] = ("train",)  # splits; with the setting of ``on_held_out``, held-out samples instead
     SET_AFTER_TRAINING: tuple[str, ...] = ()  # settings that no step reads: for all their values it is trained once
     PARALLEL = False  # True if several processes can share a batch: the method gathers what it compares
 

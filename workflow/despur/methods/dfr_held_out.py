@@ -17,5 +17,3 @@ SETTINGS = {
 
 class HeldOutDFR(DFR):
     """As DFR, on other samples."""
-
-    TRAINED_ON = ("held_out",)

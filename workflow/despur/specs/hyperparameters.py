@@ -18,7 +18,7 @@ def on_stage1(base: str, selection: str, source: str) -> dict[str, Setting]:
 
 
 def on_held_out(share: float, source: str) -> dict[str, Setting]:
-    """For a method that trains on labeled held-out data (``TRAINED_ON = ("held_out",)``)."""
+    """For a method that trains on labeled held-out data instead of training data."""
     told = f"{source}; which share of the split that selects trains instead, by seed"
     return {"held_out_share": float_(share, told, above=0, below=1)}
 

@@ -116,11 +116,12 @@ class RunInputs:
 
     def find_rows(self, run: Run, dataset: Dataset) -> Array:
         """The samples that train. Raises SettingError where there are none, and where they select, too."""
-        splits, name = load_method_class(run.spec.base_name).TRAINED_ON, run.spec.base_name
+        name, held_out = run.spec.base_name, "held_out_share" in run.spec.settings
+        splits = (HELD_OUT,) if held_out else load_method_class(name).TRAINED_ON
         if evaluated := {dataset.about["select"], *dataset.test_splits} & set(splits):
             raise SettingError(
                 f"{name} trains on {min(evaluated)}, which selects or tests: of what selects it may train on a part, "
-                f'by TRAINED_ON = ("{HELD_OUT}",) and the setting of on_held_out (docs/adding_a_method.md)'
+                "by the setting of on_held_out (docs/adding_a_method.md)"
             )
         rows = np.flatnonzero(dataset.table["split"].isin(splits))
         if not len(rows):
