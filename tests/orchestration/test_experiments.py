@@ -348,6 +348,7 @@ def test_a_configuration_stands_alone_or_changes_the_default(tmp_path, monkeypat
         ("results/runs/colored_digits/cnc+lambda/s0/metrics.csv", "NAME as in cnc"),
         ("results/runs/colored_digits/cncc/s0/metrics.csv", "did you mean cnc"),
         ("results/data/colored_digit/inputs.npy", "did you mean colored_digits"),
+        ("results/runs/cmnist+p_corr=0.995/erm/s0/metrics.csv", "p_corr=0.995 is called cmnist "),
         ("results/runs/colored_digits/cnc/s0-2", "cnc/s0-2/metrics.csv"),
         ("results/papers/cnc/table_9.md", "did you mean table_1"),
         ("results/papers/cncc/table_1.md", "did you mean cnc"),

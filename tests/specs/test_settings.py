@@ -7,9 +7,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from despur.specs.declarations import list_components, read_declarations
-from despur.specs.hyperparameters import sgd
 from despur.specs.paths import NAME
-from despur.specs.settings import SettingError, bool_, choice, component, draw, float_, int_, spell
+from despur.specs.settings import SettingError, bool_, choice, draw, float_, int_, spell
 
 DECLARED = {
     f"{kind}/{name}.{key}": setting
@@ -104,21 +103,6 @@ def test_a_refusal_names_key_value_and_what_is_allowed(setting, text, words):
         setting.parse("temperature", text)
     for word in words:
         assert word in str(error.value)
-
-
-def test_a_part_names_its_folder():
-    assert component("inference", "oracle", "").folder == "inference"
-    assert float_(0.5, "").folder == ""
-
-
-def test_sgd_has_a_batch_size_only_where_asked():
-    assert sgd(0.1, 0.9, 0.0, 3, "", batch_size=8)["batch_size"].default == 8
-    assert "batch_size" not in sgd(0.1, 0.9, 0.0, 3, "")
-
-
-def test_sgd_takes_its_defaults_from_the_method():
-    found = {key: setting.default for key, setting in sgd(0.1, 0.9, 0.01, 3, "Sec. 1").items()}
-    assert found.items() >= {"learning_rate": 0.1, "momentum": 0.9, "weight_decay": 0.01, "epochs": 3}.items()
 
 
 def test_every_declared_default_is_allowed_and_has_a_source():
