@@ -143,6 +143,7 @@ WRONG = [
     ("seeds: many", "how many seeds"),
     ("papers: [cnc, cnc]", "papers: ['cnc', 'cnc'] has non-unique elements"),
     ("datasets: {cmnist: {methods: [erm]}}", "datasets.cmnist: 'data' is a required property"),
+    ("datasets: {cmnist: cmnist+p_corr=.9}", "cmnist+p_corr=.9 is called cmnist+p_corr=0.9"),
     ("{datasets: {cmnist: cifar10}, artifacts: {}}", "artifacts.cnc.figure_7: unknown setting of cifar10: 'p_corr'"),
     ("artifacts: {cnc: {table_1: {methods: [cn0]}}}", f"{TABLE}.methods: unknown method 'cn0'; did you mean cnc?"),
     ("artifacts: {cnc: {table_1: {seeds: {cn0: 2}}}}", f"{TABLE}.seeds: unknown method 'cn0'; did you mean cnc?"),
