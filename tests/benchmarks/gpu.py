@@ -1,4 +1,5 @@
-"""Training steps on a GPU, at the published settings on random data. Without a GPU each row is there, without a value.
+"""Training steps on a GPU, at the published settings on random data. Without a GPU each measure has a row without a
+value.
 
 The same functions run on a CPU at a small size (tests/test_benchmarks.py), so that they are known to work; no number
 is kept of that."""
@@ -27,7 +28,6 @@ from despur.training.inputs import load_method_class
 from despur.training.loop import Trainer
 from despur.training.validation import Evaluator
 
-Found = dict[str, tuple[float, str]]  # by row: value and note
 Ways = tuple[tuple[str, str], ...]  # precision, and how steps are compiled
 
 FULL = {"train": 48_000, "correlated": 0.995, "digits": 6_930, "objects": 50_000, "steps": 100, "warm": 20}
@@ -59,7 +59,6 @@ def at_work(
     trainer = Trainer(
         load_method_class(point.base_name)(task, point), "bench", lambda method: {}, machine, Path("no checkpoint")
     )
-    trainer.share = 0.0
     batches = cycle(trainer.method.epoch_batches(derive_generator("bench")))
     for count, begin in ((size["warm"], bool), (size["steps"], ready)):
         wait(machine)
@@ -104,9 +103,9 @@ def random_task(count: int, side: int, classes: int, device: torch.device) -> Ta
     return Task(InputBatcher(images, side), rng.integers(0, classes, count), classes, device, rng.integers(0, 2, count))
 
 
-def cnc_seed(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> Found:
+def cnc_seed(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> list[Row]:
     """Seconds of a seed of CNC's stage 2, with its evaluations, and peak memory."""
-    (dataset, task), found = digits(device, size), Found()
+    (dataset, task), rows = digits(device, size), list[Row]()
     for precision, mode in ways:
         machine = Machine(device, precision, compile=mode)
         reset_peak(device)
@@ -122,78 +121,74 @@ def cnc_seed(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> 
             f"{steps:,} steps of {1000 * step:.2f} ms ({shown / step:,.0f} images/s), {looks} evaluations of "
             f"{look:.2f} s"
         )
-        found[f"cnc, a seed, {precision}, {mode}"] = steps * step + looks * look, note
-        found[f"cnc, peak memory, {precision}, {mode}"] = (
-            gpu_memory_mb().get("gpu_memory_mb", math.nan),
-            "CMNIST*'s shape",
-        )
+        memory = gpu_memory_mb().get("gpu_memory_mb", math.nan)
+        rows += [
+            (f"cnc, a seed, {precision}, {mode}", steps * step + looks * look, "s", "< 30", note),
+            (f"cnc, peak memory, {precision}, {mode}", memory, "MB", "", "CMNIST*'s shape"),
+        ]
         del trainer
-    return found
+    return rows
 
 
-def column(device: torch.device, size: dict[str, Any], ways: Ways = PLAIN) -> Found:
+def column(device: torch.device, size: dict[str, Any], ways: Ways = PLAIN) -> list[Row]:
     """Minutes of the steps of CMNIST*'s column of Table 1: 11 methods, 3 seeds one after the other."""
-    (_, task), found = digits(device, size), Found()
+    (_, task), rows = digits(device, size), list[Row]()
     for precision, mode in ways:
         each = {}
         for name in COLUMN:
             machine = Machine(device, precision, compile=mode)
             trainer, step = at_work(name, "cmnist", divide(task, name), machine, size)
             each[name] = steps_of(trainer) * step
-            found[f"{name}, a step, {precision}, {mode}"] = 1000 * step, f"{steps_of(trainer):,} in a run"
+            note = f"{steps_of(trainer):,} in a run"
+            rows.append((f"{name}, a step, {precision}, {mode}", 1000 * step, "ms", "", note))
         note = f"steps alone; a seed of {max(each, key=lambda name: each[name])} takes most: {max(each.values()):.0f} s"
-        found[f"column of Table 1, {precision}, {mode}"] = 3 * sum(each.values()) / 60, note
-    return found
+        rows.append((f"column of Table 1, {precision}, {mode}", 3 * sum(each.values()) / 60, "min", "< 15", note))
+    return rows
 
 
-def domains(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> Found:
+def domains(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> list[Row]:
     """Images per second of pre-training at Lewis et al.'s size; minutes of Table 1's 35 runs and hours of the grid's
     950."""
-    task, found = random_task(size["digits"], 28, 2, device), Found()
+    task, rows = random_task(size["digits"], 28, 2, device), list[Row]()
     for precision, mode in ways:
         runs = {}
         for name in DIGITS if (precision, mode) in PLAIN else ("simclr", "domain_weighted_pairs"):
             trainer, step = at_work(name, "cmnist_3v5", task, Machine(device, precision, compile=mode), size)
             runs[name] = steps_of(trainer) * step
             shown = trainer.method.count_images(next(iter(trainer.method.epoch_batches(derive_generator("bench"))))) / 2
-            found[f"{name}, {precision}, {mode}"] = (
-                shown / step,
-                f"batch {shown:.0f}, two views; {runs[name]:.0f} s a run of 400 epochs",
-            )
+            note = f"batch {shown:.0f}, two views; {runs[name]:.0f} s a run of 400 epochs"
+            rows.append((f"{name}, {precision}, {mode}", shown / step, "images/s", "", note))
         if len(runs) == len(DIGITS):
-            found[f"Table 1 of 35 runs, {precision}, {mode}"] = (
-                5 * sum(runs.values()) / 60,
-                "400 epochs, steps alone, one after the other",
-            )
-            hours = 950 * runs["domain_weighted_pairs"] / 3600
-            found[f"grid of 190 x 5 runs, {precision}, {mode}"] = hours, "400 epochs, steps alone, one after the other"
-    return found
+            note, hours = "400 epochs, steps alone, one after the other", 950 * runs["domain_weighted_pairs"] / 3600
+            rows += [
+                (f"Table 1 of 35 runs, {precision}, {mode}", 5 * sum(runs.values()) / 60, "min", "< 20", note),
+                (f"grid of 190 x 5 runs, {precision}, {mode}", hours, "h", "", note),
+            ]
+    return rows
 
 
-def objects(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> Found:
+def objects(device: torch.device, size: dict[str, Any], ways: Ways = EVERY) -> list[Row]:
     """Augmented views per second of SimCLR's ResNet-18 in CIFAR-10's shape, the share of the card's peak, and peak
     memory."""
-    task, found = random_task(size["objects"], 32, 10, device), Found()
+    task, rows = random_task(size["objects"], 32, 10, device), list[Row]()
     for precision, mode in ways:
         reset_peak(device)
         trainer, step = at_work("simclr", "cifar10", task, Machine(device, precision, compile=mode), size)
         batch = next(iter(trainer.method.epoch_batches(derive_generator("bench"))))
         views, way = trainer.method.count_images(batch) / step, f"{precision}, {mode}"
         note = f"batch {len(batch)}, channels_last, augmentation on the device; {steps_of(trainer) * step:,.0f} s a run"
-        found[f"simclr resnet18, {way}"] = views, note
-        found[f"simclr resnet18, peak memory, {way}"] = (
-            gpu_memory_mb().get("gpu_memory_mb", math.nan),
-            f"batch {len(batch)}",
-        )
+        memory = gpu_memory_mb().get("gpu_memory_mb", math.nan)
         with torch.compiler.set_stance("force_eager"), FlopCounterMode(display=False) as counter:
             trainer.method.step(batch, derive_generator("bench"))
-        rate, card = counter.get_total_flops() / step / 1e12, device_name(trainer.machine)
-        found[f"simclr resnet18, share of peak, {way}"] = (
-            rate / peak(device, precision),
-            f"{rate:.2f} TFLOP/s on {card}",
-        )
+        rate = counter.get_total_flops() / step / 1e12
+        told = f"{rate:.2f} TFLOP/s on {device_name(trainer.machine)}"
+        rows += [
+            (f"simclr resnet18, {way}", views, "views/s", ">= 25000", note),
+            (f"simclr resnet18, peak memory, {way}", memory, "MB", "", f"batch {len(batch)}"),
+            (f"simclr resnet18, share of peak, {way}", rate / peak(device, precision), "", "", told),
+        ]
         del trainer
-    return found
+    return rows
 
 
 MEASURES = (cnc_seed, column, domains, objects)
@@ -212,35 +207,15 @@ def peak(device: torch.device, precision: str) -> float:
     return next((both[precision == "tf32"] for card, both in PEAKS.items() if card in name), math.nan)
 
 
-def declare_rows(ways: Ways) -> dict[str, tuple[str, str]]:
-    """Unit and goal of each row that is measured in these ways."""
-    rows = {}
-    for way in (f"{precision}, {mode}" for precision, mode in ways):
-        rows |= {f"cnc, a seed, {way}": ("s", "< 30"), f"cnc, peak memory, {way}": ("MB", "")}
-        rows |= {f"{name}, {way}": ("images/s", "") for name in ("simclr", "domain_weighted_pairs")}
-        rows |= {f"simclr resnet18, {way}": ("views/s", ">= 25000"), f"simclr resnet18, peak memory, {way}": ("MB", "")}
-        rows[f"simclr resnet18, share of peak, {way}"] = ("", "")
-    for way in (f"{precision}, {mode}" for precision, mode in PLAIN if (precision, mode) in ways):
-        rows |= {f"{name}, a step, {way}": ("ms", "") for name in COLUMN} | {
-            f"{name}, {way}": ("images/s", "") for name in DIGITS
-        }
-        rows |= {f"column of Table 1, {way}": ("min", "< 15"), f"Table 1 of 35 runs, {way}": ("min", "< 20")}
-        rows[f"grid of 190 x 5 runs, {way}"] = ("h", "")
-    return rows
-
-
 def measure_steps(ways: Ways) -> list[Row]:
     """Every measure in these ways, on the first GPU."""
-    found = Found()
-    if torch.cuda.is_available():
-        for measure in MEASURES:
-            asked = tuple(way for way in ways if measure is not column or way in PLAIN)
-            found |= measure(torch.device("cuda"), FULL, asked)
-    nothing = math.nan, "no GPU here"
-    return [
-        (f"gpu: {name}", found.get(name, nothing)[0], *row, found.get(name, nothing)[1])
-        for name, row in declare_rows(ways).items()
-    ]
+    if not torch.cuda.is_available():
+        return [(f"gpu: {measure.__name__}", math.nan, "", "", "no GPU here") for measure in MEASURES]
+    rows = list[Row]()
+    for measure in MEASURES:
+        asked = tuple(way for way in ways if measure is not column or way in PLAIN)
+        rows += [(f"gpu: {name}", *rest) for name, *rest in measure(torch.device("cuda"), FULL, asked)]
+    return rows
 
 
 def gpu() -> list[Row]:
