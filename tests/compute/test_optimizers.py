@@ -1,4 +1,4 @@
-"""LARS: its step, and that a stopped run goes on with it."""
+"""A stopped run goes on with LARS."""
 
 import copy
 
@@ -15,27 +15,6 @@ def descend(network, optimizer, steps):
         optimizer.zero_grad()
         network(torch.full((3, 4), step + 1.0)).square().sum().backward()
         optimizer.step()
-
-
-def test_two_steps_by_hand():
-    """You et al. 2017: a matrix moves by a thousandth of its length, whatever its gradient's; a bias as with SGD."""
-    network = nn.Linear(4, 2)
-    w, b = (p.detach().clone() for p in network.parameters())
-    velocity = [torch.zeros_like(w), torch.zeros_like(b)]
-    optimizer = build_optimizer(LARS, list(network.parameters()))
-    for step in range(2):
-        x = torch.full((3, 4), step + 1.0)
-        error = 2 * (x @ w.T + b)
-        slopes = [error.T @ x, error.sum(dim=0)]
-        trust = 0.001 * w.norm() / (slopes[0].norm() + 0.01 * w.norm())
-        moved = [trust * (slopes[0] + 0.01 * w), slopes[1]]
-        velocity = [0.9 * v + m for v, m in zip(velocity, moved, strict=True)]
-        w, b = (p - 2.0 * v for p, v in zip((w, b), velocity, strict=True))
-        optimizer.zero_grad()
-        network(x).square().sum().backward()
-        optimizer.step()
-    torch.testing.assert_close(network.weight.detach(), w)
-    torch.testing.assert_close(network.bias.detach(), b)
 
 
 def test_a_loaded_state_goes_on_bit_for_bit():

@@ -336,23 +336,6 @@ def test_learning_rate_follows_its_decay(asked, epoch, share):
     assert method.optimizer.param_groups[0]["lr"] == pytest.approx(1e-3 * share)
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", "adam", "adamw"])
-def test_an_optimizer_in_one_kernel_takes_the_steps_of_the_plain_one(optimizer, monkeypatch):
-    """Torch's are there on CPUs, too, although GPUs alone use them here."""
-    states = []
-    for one in (None, True):
-        monkeypatch.setattr("despur.compute.optimizers.choose_fused", lambda parameters, one=one: one)
-        of = build(
-            f"erm+learning_rate=0.01+momentum=0.9+optimizer={optimizer}+weight_decay=0.1", task(np.arange(40) % 5)
-        )
-        for batch in of.epoch_batches(np.random.default_rng(0)):
-            of.step(batch, np.random.default_rng(0))
-        assert of.optimizer.param_groups[0]["fused"] is one
-        states.append(of.networks.state_dict())
-    for name, value in states[0].items():
-        torch.testing.assert_close(states[1][name], value, rtol=1e-4, atol=1e-6)
-
-
 @pytest.mark.parametrize(
     ("on_gpu", "processes", "one"),
     [((True, True), 1, True), ((True, False), 1, None), ((False, False), 1, None), ((True, True), 2, None)],
