@@ -1,7 +1,5 @@
 """CNC's variants: the alignment loss (App. A.1), SupCon* (A.3), training the encoder first (A.4)."""
 
-import copy
-
 import numpy as np
 import pytest
 import torch
@@ -151,25 +149,6 @@ def test_a_frozen_encoder_is_in_evaluation_mode():
     for _, batch in walk(method, 2):
         method.step(batch, RNG(0))
     assert seen == [True] * (len(seen) // 2) + [False] * (len(seen) // 2)
-
-
-# the head's gradient over an epoch
-
-
-def test_the_kept_gradient_of_the_head_goes_on_after_an_interruption():
-    straight, broken = (cnc("+head_gradient=accumulate") for _ in range(2))
-    batches = list(straight.epoch_batches(RNG(0)))
-    for batch in batches[:2]:
-        straight.step(batch, RNG(0))
-    broken.load(copy.deepcopy(straight.state()))
-    # as the loop does: the epoch anew, then what was not done
-    assert list(map(len, broken.epoch_batches(RNG(0)))) == list(map(len, batches))
-    for method in (straight, broken):
-        method.step(batches[2], RNG(0))
-    for one, other in zip(straight.networks["head"].parameters(), broken.networks["head"].parameters(), strict=True):
-        assert torch.equal(one.grad, other.grad) and torch.equal(one, other)
-    list(broken.epoch_batches(RNG(1)))
-    assert all(p.grad is None for p in broken.networks.parameters())
 
 
 # SupCon*

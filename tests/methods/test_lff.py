@@ -140,14 +140,3 @@ def test_the_networks_start_differently_and_the_debiased_one_predicts():
     before = {name: value.clone() for name, value in method.networks.named_parameters()}
     method.step(np.arange(16), RNG(0))
     assert all(not torch.equal(value, before[name]) for name, value in method.networks.named_parameters())
-
-
-def test_running_losses_are_part_of_the_state():
-    (biased, y), (debiased, _) = random_case(5), random_case(6)
-    first, second = tables(biased, debiased, y), tables(biased, debiased, y)
-    first.losses(np.array([0, 5]), RNG(0))
-    assert (second.networks.running_biased == -1).all()
-    second.load(first.state())
-    assert torch.equal(first.networks.running_biased, second.networks.running_biased)
-    assert torch.equal(first.networks.running_debiased, second.networks.running_debiased)
-    assert (second.networks.running_biased >= 0).sum() == 2

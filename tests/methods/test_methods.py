@@ -223,14 +223,6 @@ def test_gdro_groups_are_the_pairs_that_occur():
     assert method.counts.tolist() == [4, 2, 3]
 
 
-def test_gdro_q_is_part_of_the_state():
-    first, second = gdro(step_size=0.5), gdro(step_size=0.5)
-    first.losses(np.array([0, 9]), RNG(0))
-    assert not torch.equal(first.networks.q, second.networks.q)
-    second.load(first.state())
-    assert torch.equal(first.networks.q, second.networks.q)
-
-
 def test_gdro_balanced_sampler_draws_each_group_equally_often():
     sizes = {(0, 0): 150, (0, 1): 10, (1, 0): 4, (1, 1): 36}
     y, groups = labels(sizes)
