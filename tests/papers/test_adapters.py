@@ -22,6 +22,7 @@ from despur.papers.adapters import (
     tables,
 )
 from despur.specs.paths import locate_result
+from despur.specs.resolution import draw_for_seeds
 from despur.storage.containers import save_arrays
 from despur.storage.store import Dataset
 
@@ -50,8 +51,8 @@ def artifact_run(tmp_path, monkeypatch):
     ):
         names = ("worst_group_accuracy", "average_accuracy", "cosine_similarity", "alignment_loss")
         rows = [
-            {"dataset": dataset, "method": method, "seed": seed, "split": split, "metric": metric}
-            | {"value": value - 0.1 * (split == "val"), **(extra or {})}
+            {"dataset": draw_for_seeds(dataset, [seed]), "method": method, "seed": seed, "split": split}
+            | {"metric": metric, "value": value - 0.1 * (split == "val"), **(extra or {})}
             for method, values in points.items()
             for metric, value in [
                 *zip(names, values, strict=True),
@@ -61,9 +62,8 @@ def artifact_run(tmp_path, monkeypatch):
             for seed in (0, 1, 2)
             for split in ("val", "test")
         ]
-        runs = {
-            f"{dataset}/{method}/s{seed}": {"trained_parameters": parameters} for method in points for seed in range(3)
-        }
+        counts = {"trained_parameters": parameters}
+        runs = {f"{draw_for_seeds(dataset, [seed])}/{method}/s{seed}": counts for method in points for seed in range(3)}
         folder = write_run(Path("results/runs", dataset, printed, "s0-2"), rows, draw_noise, {"runs": runs})
         return ArtifactRun(paper_dataset, dataset, printed, (folder,), artifact)
 
@@ -201,6 +201,17 @@ def test_parameters_are_counted_and_shared_with_what_is_trained_as_a_whole(runs,
     assert row_of(table, **mine, metric="trained_params_percent")["ours"] == pytest.approx(1.5)
     delta = row_of(table, **mine, paper_dataset="waterbirds", metric="worst_group_accuracy_delta_vs_prior_sota")
     assert delta["ours"] == pytest.approx(10)
+
+
+def test_parameters_are_counted_where_each_seed_has_a_draw_of_its_own(artifact_run, tmp_path):
+    points = {f"contrastive_adapter+{FULL}": (0.8, 0.9, 0.9, 0.2)}
+    run = artifact_run("contrastive_adapter", points, "scene_digits+draw=seed", artifact="table_6", parameters=3)
+    of_it = {"method": "contrastive_adapter", "setting": "backbone=clip_rn50", "metric": "trained_params"}
+    row = row_of(made("table_6", [run], tmp_path), **of_it)
+    assert (row["ours"], row["seeds"]) == (3, 3)
+    metrics = merged_tables.load_runs([run], resampled=False)[0]
+    keys = {("scene_digits+draw=seed", "scene_digits", *points, seed): 0.1 for seed in range(3)}
+    assert list(sentence_metrics.add_shares(metrics, keys)["value"]) == [0.1] * 3
 
 
 def test_rank_correlations_are_over_clip_models_of_all_artifacts_each_once(runs, artifact_run, tmp_path):

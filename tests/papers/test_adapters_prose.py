@@ -124,25 +124,33 @@ def test_a_method_is_compared_on_its_own_model():
     assert row.verdict == "not run here" and "method=zero_shot" in row.reason and "backbone=clip_rn50" in row.reason
 
 
-def test_shares_are_of_the_foundation_model(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("data", "models", "larger"),
+    [
+        ("waterbirds", "stage1.encoder.model=RN50~ViT-L-14", "ViT"),
+        ("scene_digits+draw=seed", "stage1.scenes=60~200", "=60"),
+    ],
+)
+def test_shares_are_of_the_foundation_model(data, models, larger, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = locate_result("results/runs/waterbirds/contrastive_adapter+stage1.encoder.model=RN50~ViT-L-14/s0-1")
+    result = locate_result(f"results/runs/{data}/contrastive_adapter+{models}/s0-1")
     (source,) = result.upstream("stage1")
     (tmp_path / result.folder).mkdir(parents=True)
     (tmp_path / source.folder).mkdir(parents=True)
-    trained = {run.key: {"trained_parameters": 263_424 if "ViT" not in run.key else 197_632} for run in result.runs()}
+    trained = {run.key: {"trained_parameters": 263_424 if larger not in run.key else 197_632} for run in result.runs()}
     models = {
         run.find_upstream_key("stage1"): {
             "trained_parameters": 0,
-            "model_parameters": 10**8 * (1 + 3 * ("ViT" in run.key)),
+            "model_parameters": 10**8 * (1 + 3 * (larger in run.key)),
         }
         for run in result.runs()
     }
     for at, runs in ((result, trained), (source, models)):
         (at.folder / "about.json").write_text(json.dumps({"runs": runs}))
-    artifact_run = ArtifactRun("waterbirds", "waterbirds", "contrastive_adapter", (str(result.folder),), "table_3")
+    artifact_run = ArtifactRun("waterbirds", data, "contrastive_adapter", (str(result.folder),), "table_3")
     shares = find_foundation_model_shares([artifact_run, replace(artifact_run, artifact="table_4")])
     assert sorted(set(shares.values())) == pytest.approx([0.00049408, 0.00263424])
+    assert {(used, own) for used, own, *_ in shares} == {(data, data.partition("+")[0])} and len(shares) == 4
 
 
 def judge_values(values, **changed):

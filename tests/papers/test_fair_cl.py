@@ -19,6 +19,7 @@ from despur.orchestration import paper_folders
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import figures, ratios, selections, tables, two_classes
 from despur.reporting.figures import COLUMN, label_rows
+from despur.specs.resolution import draw_for_seeds
 from despur.storage.store import Dataset
 
 PAPER = paper_folders.PAPERS / "fair_cl"
@@ -37,14 +38,15 @@ def artifact_run(tmp_path, monkeypatch):
         rows, runs = [], {}
         for method, settings, values, validation in points:
             for seed in (0, 1, 2):
-                own = {"dataset": dataset, "method": method, **settings, "seed": seed, "group": ""}
+                data = draw_for_seeds(dataset, [seed])
+                own = {"dataset": data, "method": method, **settings, "seed": seed, "group": ""}
                 shift = 0.02 * (seed - 1)
                 test = [(m, "", v + shift) for m, v in zip(SHARES, values, strict=True)]
                 test.append(("samples", "a", 50.0))
                 rows += [own | {"split": "test", "metric": m, "group": g, "value": v} for m, g, v in test]
                 selecting = zip(SHARES, validation, strict=False)
                 rows += [own | {"split": "val", "metric": m, "value": v} for m, v in selecting]
-                runs[f"{dataset}/{method}/s{seed}"] = {"seconds": seconds}
+                runs[f"{data}/{method}/s{seed}"] = {"seconds": seconds}
         noise = np.linspace(-0.02, 0.02, 5) * (1 + 1e-4 * len(printed) * len(dataset))  # hardly differs
         folder = write_run(tmp_path / "results/runs" / dataset / name / "s0-2", rows, noise, {"runs": runs})
         return ArtifactRun(paper_dataset, dataset, printed, (folder,), artifact)
@@ -109,6 +111,16 @@ def test_times_are_relative_to_ce(moji, tmp_path):
         for m in ("ce", "con_ft", "con")
     }
     assert times == pytest.approx({"ce": 1.0, "con_ft": 0.5, "con": 1.5})
+
+
+def test_times_are_of_all_seeds_where_each_has_a_draw_of_its_own(artifact_run, tmp_path):
+    points = {"ce": ("erm", {}, 2.0), "con": ("con", {"parts": "both", "ratio": 1}, 3.0)}
+    artifact_runs = [
+        artifact_run(printed, [(name, settings, CE, (0.7, 0.4))], name, dataset="moji+draw=seed", seconds=seconds)
+        for printed, (name, settings, seconds) in points.items()
+    ]
+    row = row_of(made("table_1", artifact_runs, tmp_path), paper_dataset="moji", method="con", metric="relative_time")
+    assert row["ours"] == pytest.approx(1.5) and row["seeds"] == 3
 
 
 def test_on_the_paper_s_own_data_numbers_are_judged(artifact_run, tmp_path):
@@ -201,6 +213,13 @@ def test_with_two_classes_against_all(artifact_run, tmp_path, monkeypatch):
     assert row["estimate"] == pytest.approx(CE[1] - CON[1]) and row["verdict"] == "seen here"
     contrasts = row_of(table, claim="two_classes_are_easier")["contrasts"]
     assert "ce - ce_multiclass (average_accuracy): +0.1 " in contrasts
+
+
+def test_seeds_with_draws_of_their_own_are_of_the_same_data(monkeypatch):
+    monkeypatch.setattr(two_classes, "measure_run", lambda *_: [{"value": 0.5}])
+    run = ArtifactRun("bios", "moji+draw=seed", "ce", ("results/runs/moji+draw=seed/erm/s0-1",), "table_2")
+    rows = two_classes.measure_artifact_run(run, ["a", "b"])
+    assert [(row["data"], row["seed"]) for row in rows] == [("moji", 0), ("moji", 1)]
 
 
 def test_metrics_on_two_of_three_classes():

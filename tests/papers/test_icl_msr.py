@@ -186,6 +186,16 @@ def test_equal_time_is_interpolated_between_numbers_of_epochs(artifact_run, tmp_
     assert np.isnan(row_of(table, paper_method="simclr_equal_time", metric="linear_top1")["ours"])
 
 
+def test_where_each_seed_has_a_draw_of_its_own_all_are_timed_and_looked_into(artifact_run, tmp_path):
+    each = partial(artifact_run, dataset=DATA.replace("+foreground", "+draw=seed+foreground"))
+    names = ("linear_classifier+stage1.epochs=4~16", "linear_classifier+stage1=simclr_msr")
+    table, _ = made("table_time", [each(name, "table_time") for name in names], tmp_path)
+    timed = table[table["metric"] == "linear_top1"]
+    assert set(timed["paper_method"]) == {"simclr", "simclr_msr", "simclr_equal_time"} and set(timed["seeds"]) == {2}
+    table, _ = made("table_saliency", [each(ALL, "figure_4", "coco30")], tmp_path)
+    assert set(table["seeds"]) == {2}
+
+
 def test_times_of_two_machines_are_not_mixed(artifact_run, tmp_path):
     artifact_runs = [
         artifact_run("linear_classifier+stage1.epochs=4~16", "table_time"),

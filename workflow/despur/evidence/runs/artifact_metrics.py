@@ -63,13 +63,12 @@ def load_resamples(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
 
 def load_saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """saliency.csv of all runs that are here, with whose rows these are."""
-    parts = [
-        pd.read_csv(Path(folder, "saliency.csv"), dtype={"group": str})
-        .rename(columns={"dataset": "data"})
-        .assign(**identify_rows(artifact_run))
-        for artifact_run in artifact_runs
-        for folder in artifact_run.folders
-    ]
+    parts = []
+    for artifact_run in artifact_runs:
+        for folder in artifact_run.folders:
+            part = pd.read_csv(Path(folder, "saliency.csv"), dtype={"group": str}).rename(columns={"dataset": "data"})
+            part["data"] = part["data"].map(partial(name_data, artifact_run))
+            parts.append(part.assign(**identify_rows(artifact_run)))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 

@@ -19,6 +19,13 @@ def name_data(artifact_run: ArtifactRun, data: str) -> str:
     return re.sub(r"\+draw=\d+", "", data) if "draw=seed" in artifact_run.dataset else data
 
 
+def name_run(artifact_run: ArtifactRun, key: str) -> tuple[str, str, str, int]:
+    """What rows of metrics call the run of a key, ``cmnist+draw=1/erm/s1``: ``used_dataset``, ``data``, ``method``,
+    ``seed``."""
+    data, method, seed = key.split("/")
+    return artifact_run.dataset, name_data(artifact_run, data), method, int(seed.removeprefix("s"))
+
+
 def describe_changes(artifact_run: ArtifactRun, data: str, method: str) -> str:
     """The settings, ``size=64;epochs=1``, in which a run differs from its paper folder and its data set's file.
 

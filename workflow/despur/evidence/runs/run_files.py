@@ -10,6 +10,7 @@ import pandas as pd
 
 from despur.evidence.ledger.cards import read_card
 from despur.evidence.ledger.files import load_record
+from despur.evidence.runs.changed_settings import name_run
 from despur.orchestration.experiments import ArtifactRun
 from despur.specs.names import parse
 from despur.specs.paths import Run, identify_run, locate_result
@@ -64,6 +65,15 @@ def load_abouts(artifact_runs: Sequence[ArtifactRun]) -> dict[str, About]:
         for folder in () if artifact_run.sources else artifact_run.folders:
             abouts |= read_abouts(Path(folder))
     return abouts
+
+
+def load_abouts_of_rows(artifact_runs: Sequence[ArtifactRun]) -> dict[tuple[str, str, str, int], About]:
+    """The same, by what rows of metrics call each run (:func:`name_run`)."""
+    return {
+        name_run(artifact_run, key): about
+        for artifact_run in artifact_runs
+        for key, about in load_abouts([artifact_run]).items()
+    }
 
 
 def load_about(key: str, source: str) -> About:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from despur.evidence.runs.changed_settings import name_run
 from despur.evidence.runs.run_files import NotRun, find_run, load_abouts, load_upstream
 from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.orchestration.experiments import ArtifactRun
@@ -10,16 +11,17 @@ from despur.specs.paths import locate_result
 from despur.storage.containers import Container
 
 
-def find_foundation_model_shares(artifact_runs: Sequence[ArtifactRun]) -> dict[str, float]:
-    """By run, the parameters that a contrastive adapter trains, as a share of those of its foundation model (of a
-    bundled model: of its own trained parameters)."""
-    adapters = [run for run in artifact_runs if run.paper_method.startswith("contrastive_adapter")]
-    trained, upstream, shares = load_abouts(adapters), load_upstream(adapters), {}
-    for key, about in sorted(trained.items()):
-        model = upstream[key].get(f"stage1/{find_run(key).find_upstream_key('stage1')}", {})
-        size = model.get("model_parameters", model.get("trained_parameters"))
-        if size is not None:
-            shares[key] = about["trained_parameters"] / size
+def find_foundation_model_shares(artifact_runs: Sequence[ArtifactRun]) -> dict[tuple[str, str, str, int], float]:
+    """By run, as rows of metrics call it, the parameters that a contrastive adapter trains, as a share of those of its
+    foundation model (of a bundled model: of its own trained parameters)."""
+    shares = {}
+    for artifact_run in (run for run in artifact_runs if run.paper_method.startswith("contrastive_adapter")):
+        upstream = load_upstream([artifact_run])
+        for key, about in load_abouts([artifact_run]).items():
+            model = upstream[key].get(f"stage1/{find_run(key).find_upstream_key('stage1')}", {})
+            size = model.get("model_parameters", model.get("trained_parameters"))
+            if size is not None:
+                shares[name_run(artifact_run, key)] = about["trained_parameters"] / size
     return shares
 
 

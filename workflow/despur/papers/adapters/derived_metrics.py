@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.numbers.printed import weighted_averages
-from despur.evidence.runs.run_files import load_abouts
+from despur.evidence.runs.run_files import load_abouts_of_rows
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters.method_names import FULL, IMAGES
 
@@ -52,10 +52,11 @@ def add_gaps(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
 def add_parameters(metrics: pd.DataFrame, artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """The metrics, and of each run the number of its trained parameters and, for images, their share of those of a
     whole network: of ResNet-50 on the paper's data, on others of the smallest network that was trained as a whole."""
-    counted = {key: about["trained_parameters"] for key, about in load_abouts(artifact_runs).items()}
+    abouts = load_abouts_of_rows(artifact_runs).items()
+    counted = {(data, method, seed): about["trained_parameters"] for (_, data, method, seed), about in abouts}
     runs = metrics.drop_duplicates([*MODELS, "paper_method"]).assign(group="", split="test", selection="best")
     sizes = pd.Series(
-        [counted.get(f"{row.data}/{row.method}/s{row.seed}", np.nan) for row in runs.itertuples()],
+        [counted.get((row.data, row.method, row.seed), np.nan) for row in runs.itertuples()],
         runs.index,
         dtype=float,
     )

@@ -41,10 +41,10 @@ def mark_main_models(metrics: pd.DataFrame) -> pd.DataFrame:
     return metrics.assign(main_model=main)
 
 
-def add_shares(metrics: pd.DataFrame, shares: dict[str, float]) -> pd.DataFrame:
+def add_shares(metrics: pd.DataFrame, shares: dict[tuple[str, str, str, int], float]) -> pd.DataFrame:
     """``foundation_model_share`` of each run that has one."""
     runs = metrics[metrics["paper_method"] == "contrastive_adapter"].drop_duplicates(MODELS)
-    keys = [f"{row.data}/{row.method}/s{row.seed}" for row in runs.itertuples()]
+    keys = runs[["used_dataset", "data", "method", "seed"]].itertuples(index=False, name=None)
     named = {"metric": "foundation_model_share", "group": "", "split": "test", "selection": "best"}
     return runs.assign(**named, value=[shares.get(key) for key in keys]).dropna(subset="value")
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from despur.evidence.claims.judging import load_measurements
 from despur.evidence.runs.artifact_metrics import identify_rows
-from despur.evidence.runs.changed_settings import describe_changes, describe_shortening, name_data
+from despur.evidence.runs.changed_settings import describe_changes, describe_shortening, name_run
 from despur.evidence.runs.run_files import HERE, describe_machine, is_record, load_abouts
 from despur.orchestration.experiments import ArtifactRun
 from despur.storage.abouts import About
@@ -37,15 +37,15 @@ def measure_abouts(artifact_runs: Sequence[ArtifactRun], metric: str, read: Call
     for artifact_run in artifact_runs:
         sources = dict(artifact_run.sources)
         for key, about in load_abouts([artifact_run]).items():
-            data, method, seed = key.split("/")
+            _, data, method, seed = name_run(artifact_run, key)
             rows.append(
                 {
                     **identify_rows(artifact_run),
-                    "data": name_data(artifact_run, data),
+                    "data": data,
                     "method": method,
                     "changed": describe_changes(artifact_run, data, method),
                     "shortened": describe_shortening(artifact_run, data, method),
-                    "seed": int(seed.removeprefix("s")),
+                    "seed": seed,
                     "split": "train",
                     "selection": "best",
                     "metric": metric,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from despur.evidence.runs.artifact_metrics import select_test
-from despur.evidence.runs.run_files import describe_machine, load_abouts
+from despur.evidence.runs.run_files import describe_machine, load_abouts_of_rows
 from despur.orchestration.experiments import ArtifactRun
 
 DATA = ["artifact", "paper_dataset", "used_dataset", "substitute", "data"]
@@ -14,10 +14,10 @@ DATA = ["artifact", "paper_dataset", "used_dataset", "substitute", "data"]
 def compare_times(metrics: pd.DataFrame, artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """Rows for seconds of training over CE's mean on the data, on the machine with most runs there; without methods
     that are fitted to CE's representations."""
-    abouts = load_abouts(artifact_runs)
+    abouts = load_abouts_of_rows(artifact_runs)
     test = select_test(metrics).query("metric == 'average_accuracy'")
     rows = test[~test["paper_method"].isin(["inlp", "leace"])]
-    run_abouts = [abouts[f"{row.data}/{row.method}/s{row.seed}"] for row in rows.itertuples()]
+    run_abouts = [abouts[row.used_dataset, row.data, row.method, row.seed] for row in rows.itertuples()]
     rows = rows.assign(
         metric="relative_time",
         value=[about["seconds"] for about in run_abouts],

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.evidence.runs.changed_settings import describe_changes, describe_shortening
+from despur.evidence.runs.changed_settings import describe_changes, describe_shortening, name_run
 from despur.evidence.runs.run_files import load_labels
 from despur.metrics import RESAMPLES
 from despur.metrics.fairness import leakage, tpr_gap
@@ -99,16 +99,17 @@ def measure_artifact_run(artifact_run: ArtifactRun, classes: Sequence[str]) -> I
     """Rows of all seeds of a model of all classes, on some of them."""
     for result in map(locate_result, artifact_run.folders):
         for run in result.runs():
+            _, data, method, seed = name_run(artifact_run, run.key)
             head = {
                 "paper_dataset": PAIR,
                 "used_dataset": artifact_run.dataset,
                 "paper_method": "ce_multiclass",
                 "substitute": artifact_run.substitute,
-                "changed": describe_changes(artifact_run, run.data.name, run.spec.name),
-                "shortened": describe_shortening(artifact_run, run.data.name, run.spec.name),
-                "data": run.data.name,
-                "method": run.spec.name,
-                "seed": run.seed,
+                "changed": describe_changes(artifact_run, data, method),
+                "shortened": describe_shortening(artifact_run, data, method),
+                "data": data,
+                "method": method,
+                "seed": seed,
                 "split": "test",
                 "selection": "best",
             }

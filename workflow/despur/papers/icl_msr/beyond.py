@@ -7,11 +7,10 @@ import pandas as pd
 
 from despur.evidence.runs.artifact_metrics import load_saliency
 from despur.orchestration.experiments import ArtifactRun
-from despur.papers.icl_msr.rows import load_runs, load_seconds
+from despur.papers.icl_msr.rows import OF_TIME, load_runs, load_seconds
 from despur.storage.store import Array
 
 RUN = ["paper_dataset", "used_dataset", "data", "substitute", "paper_method", "seed"]
-OF_TIME = ["data", "method", "seed"]
 SAME = ["paper_dataset", "used_dataset", "data", "seed", "machine", "metric"]  # what an interpolated curve shares
 TIMED = [*RUN[:-1], "epochs", "second_order", "machine", "metric"]  # a row of compare_times for each
 

@@ -6,6 +6,7 @@ from functools import partial
 import pandas as pd
 
 from despur.evidence.runs.artifact_metrics import load_metrics
+from despur.evidence.runs.changed_settings import name_run
 from despur.evidence.runs.run_files import describe_machine, find_run, load_upstream
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr.method_names import SETTINGS, add_names
@@ -13,6 +14,7 @@ from despur.specs.names import drop_setting
 
 METRICS = {"average_accuracy": "linear_top1", "top5_accuracy": "linear_top5", "knn5_accuracy": "knn5_top1"}
 POINT = ["train", "label_fraction", *SETTINGS]  # columns that tell runs of one printed method apart
+OF_TIME = ["used_dataset", "data", "method", "seed"]  # columns by which rows have a time
 REST = {"weight": 1.0, "uniformity": 1.0, "vectors": 6}  # Fig. 5: the values of the settings that do not vary
 
 
@@ -45,12 +47,11 @@ def load_accuracies(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
 
 
 def load_seconds(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
-    """Seconds that each stage-1 model was trained: ``data``, ``method``, ``seed``, ``seconds``, and on which
-    ``machine``."""
-    rows = []
-    for key, upstream in load_upstream(artifact_runs).items():
-        run = find_run(key)
-        if about := upstream.get(f"stage1/{run.find_upstream_key('stage1')}"):
-            run_names = {"data": run.data.name, "method": run.spec.name, "seed": run.seed}
-            rows.append(run_names | {"seconds": about["seconds"], "machine": describe_machine(about)})
-    return pd.DataFrame(rows, columns=["data", "method", "seed", "seconds", "machine"])
+    """Seconds that each run's stage-1 model was trained, and on which ``machine``, by :data:`OF_TIME`."""
+    times = {}
+    for artifact_run in artifact_runs:
+        used_dataset = drop_setting(artifact_run.dataset, "train")
+        for key, upstream in load_upstream([artifact_run]).items():
+            if about := upstream.get(f"stage1/{find_run(key).find_upstream_key('stage1')}"):
+                times[used_dataset, *name_run(artifact_run, key)[1:]] = (about["seconds"], describe_machine(about))
+    return pd.DataFrame([(*run, *time) for run, time in times.items()], columns=[*OF_TIME, "seconds", "machine"])
