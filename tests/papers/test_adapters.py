@@ -12,15 +12,7 @@ from scipy.stats import spearmanr
 
 from despur.evidence.statistics.rank_correlations import fisher
 from despur.orchestration.experiments import ArtifactRun
-from despur.papers.adapters import (
-    counted_numbers,
-    derived_metrics,
-    figures,
-    merged_tables,
-    method_names,
-    sentence_metrics,
-    tables,
-)
+from despur.papers.adapters import figures, merged_tables, method_names, sentence_metrics, tables
 from despur.specs.paths import locate_result
 from despur.specs.resolution import draw_for_seeds
 from despur.storage.containers import save_arrays
@@ -256,7 +248,7 @@ def of_waterbirds(artifact_run, parameters):
 def test_on_the_paper_s_data_shares_are_of_torchvision_s_resnet_50(artifact_run, tmp_path):
     from torchvision.models import resnet50
 
-    assert sum(p.numel() for p in resnet50().parameters()) == derived_metrics.RESNET50
+    assert sum(p.numel() for p in resnet50().parameters()) == merged_tables.RESNET50
     artifact_runs = of_waterbirds(artifact_run, {"contrastive_adapter": 263_424, "zero_shot": 0, "ssa": 23_512_130})
     table = made("table_6", artifact_runs, tmp_path)
     row = row_of(table, method="contrastive_adapter", setting="backbone=clip_rn50", metric="trained_params_percent")
@@ -327,7 +319,7 @@ def test_lipschitz_bounds_are_of_the_weights_that_were_kept(tmp_path, monkeypatc
     )
     artifact_run = ArtifactRun("waterbirds", "scene_digits", "contrastive_adapter", (str(result.folder),), "table_3")
     # ReLU passes both: 2 x 4; products of norms: 3 x 4
-    assert counted_numbers.bound_lipschitz_constant([artifact_run]) == pytest.approx((8, 12))
+    assert sentence_metrics.bound_lipschitz_constant([artifact_run]) == pytest.approx((8, 12))
 
 
 def test_zero_shot_of_figure_5_is_that_of_table_3(runs, artifact_run, tmp_path):

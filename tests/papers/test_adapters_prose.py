@@ -13,8 +13,7 @@ from despur.evidence.numbers.printed import parse_settings
 from despur.evidence.sentences.judging import judge_sentences
 from despur.orchestration import paper_folders
 from despur.orchestration.experiments import ArtifactRun
-from despur.papers.adapters.counted_numbers import find_foundation_model_shares
-from despur.papers.adapters.sentence_metrics import mark_main_models
+from despur.papers.adapters.sentence_metrics import find_foundation_model_shares, mark_main_models
 from despur.specs.paths import locate_result
 
 REPORTED = paper_folders.PAPERS / "adapters/reported"

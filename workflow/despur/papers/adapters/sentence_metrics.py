@@ -6,14 +6,16 @@ from functools import cache, partial
 
 import pandas as pd
 
+from despur.evidence.runs.changed_settings import name_run
 from despur.evidence.runs.data_counts import measure_data
-from despur.evidence.runs.run_files import NotRun
+from despur.evidence.runs.run_files import NotRun, find_run, load_abouts, load_upstream
+from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.orchestration.experiments import ArtifactRun
-from despur.papers.adapters.counted_numbers import bound_lipschitz_constant, find_foundation_model_shares
-from despur.papers.adapters.derived_metrics import MODELS
-from despur.papers.adapters.merged_tables import load_runs
-from despur.papers.adapters.method_names import FULL, IMAGES, LARGER
+from despur.papers.adapters.merged_tables import MODELS, load_runs
+from despur.papers.adapters.method_names import FULL, IMAGES, LARGER, identify
 from despur.specs.names import drop_setting, parse
+from despur.specs.paths import locate_result
+from despur.storage.containers import Container
 
 
 @cache
@@ -62,3 +64,35 @@ def bound_constant(metrics: pd.DataFrame, artifact_runs: Sequence[ArtifactRun]) 
     )
     bounds = {"sampled_lipschitz_bound": low, "lipschitz_constant": high}
     return pd.concat([row.assign(metric=name, value=value) for name, value in bounds.items()])
+
+
+def find_foundation_model_shares(artifact_runs: Sequence[ArtifactRun]) -> dict[tuple[str, str, str, int], float]:
+    """By run, as rows of metrics call it, the parameters that a contrastive adapter trains, as a share of those of its
+    foundation model (of a bundled model: of its own trained parameters)."""
+    shares = {}
+    for artifact_run in (run for run in artifact_runs if run.paper_method.startswith("contrastive_adapter")):
+        upstream = load_upstream([artifact_run])
+        for key, about in load_abouts([artifact_run]).items():
+            model = upstream[key].get(f"stage1/{find_run(key).find_upstream_key('stage1')}", {})
+            size = model.get("model_parameters", model.get("trained_parameters"))
+            if size is not None:
+                shares[name_run(artifact_run, key)] = about["trained_parameters"] / size
+    return shares
+
+
+def bound_lipschitz_constant(artifact_runs: Sequence[ArtifactRun]) -> tuple[float, float]:
+    """Sampled lower and product upper bound of the first seed's contrastive adapter on the larger model, on Waterbirds
+    or its substitute."""
+    printed = ("waterbirds", "contrastive_adapter", "table_3")
+    asked = [run for run in artifact_runs if (run.paper_dataset, run.paper_method, run.artifact) == printed]
+    results = [locate_result(folder) for artifact_run in asked for folder in artifact_run.folders]
+    here = [each for each in results if (each.folder / "models.safetensors").exists()]  # not measured elsewhere
+    for result, run in ((each, run) for each in here for run in each.runs()):
+        if identify("contrastive_adapter", run.spec.name, run.data.name)[:2] == ("contrastive_adapter", LARGER):
+            (source,) = result.upstream("stage1")
+            kept = Container(result.folder / "models.safetensors").load_arrays(f"{run.key}/best")
+            weights = {key.removeprefix("encoder."): value for key, value in kept.items()}
+            outputs = Container(source.folder / "outputs.safetensors")
+            z = outputs[f"{run.find_upstream_key('stage1')}/last/z"].astype(float)
+            return sampled_bound(weights, z), product_bound(weights)
+    raise NotRun("the contrastive adapter was not run on Waterbirds")

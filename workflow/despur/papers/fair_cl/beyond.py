@@ -14,8 +14,8 @@ from despur.evidence.statistics.formulas import DEFAULTS
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
+from despur.papers.fair_cl.measurements import compare_means
 from despur.papers.fair_cl.selections import DATASETS
-from despur.papers.fair_cl.tradeoffs import compare_means
 
 COMPARED_AS = {
     **dict.fromkeys(["inlp", "adv"], "the paper's baseline"),

@@ -35,7 +35,7 @@ def judge_ratios(table: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataF
 
 
 def load_logarithms(table: pd.DataFrame, row: pd.Series, columns: list[str]) -> pd.DataFrame:
-    """Logarithms of a ratio by seed. Times: over CE's from the same seed, on the same machine (times.py)."""
+    """Logarithms of a ratio by seed. Times: over CE's from the same seed, on the same machine (measurements.py)."""
     test = select_test(table).query("group == ''")
     test = test[np.logical_and.reduce([test[key] == row[key] for key in KEYS])]
     logs = {name: np.log(rows.set_index("seed")[columns].astype(float)) for name, rows in test.groupby("paper_method")}

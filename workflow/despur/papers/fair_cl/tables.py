@@ -12,10 +12,9 @@ from despur.evidence.runs.data_counts import measure_data
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
 from despur.papers.fair_cl.beyond import compare_baselines, format_baselines
-from despur.papers.fair_cl.measurements import load_measurements
+from despur.papers.fair_cl.measurements import compare_means, load_measurements
 from despur.papers.fair_cl.ratios import judge_ratios
 from despur.papers.fair_cl.selections import compare_rules, format_rules
-from despur.papers.fair_cl.tradeoffs import compare_means
 from despur.papers.fair_cl.two_classes import load_pair, load_with_multiclass
 from despur.reporting.judged_tables import judge_paper
 from despur.reporting.tables import WriteArtifact, main, write_table
