@@ -182,7 +182,7 @@ def make_dangling(file):
             lambda file: file.write_bytes(png(10_000, 10_000)),
             f"10000x10000 pixels; at most {MOST_PIXELS:,} are decoded",
         ),
-        (lambda file: file.write_bytes(png(60_000, 60_000)), "cannot be used"),
+        (lambda file: file.write_bytes(png(60_000, 60_000)), "decompression bomb"),
         (write_deep, "save it with 8 bits a channel"),
         (lambda file: file.unlink(), "not there (2 of 12 images are not)"),
         (make_dangling, "not there (2 of 12 images are not)"),
