@@ -2,6 +2,7 @@
 another stage-1 prediction, negatives are samples of other classes with the same prediction."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,7 @@ from torch import Tensor, nn
 from despur.compute.transfer import to_device
 from despur.losses.alignment import alignment_distance
 from despur.losses.contrastive import contrast
-from despur.methods.base import Losses
-from despur.methods.families.gradients import KeepsHeadGradient
+from despur.methods.base import GradientMethod, Losses
 from despur.samplers.contrastive import ContrastiveSampler
 from despur.samplers.distinct import distinct
 from despur.specs.hyperparameters import sgd
@@ -61,8 +61,11 @@ SETTINGS = {
 }
 
 
-class CNC(KeepsHeadGradient):
-    """Eq. 7: lambda L_con + (1 - lambda) L_cross, the mean over ``accumulation`` contrastive batches a step."""
+class CNC(GradientMethod):
+    """Eq. 7: lambda L_con + (1 - lambda) L_cross, the mean over ``accumulation`` contrastive batches a step. With
+    head_gradient=accumulate, the head's gradient is cleared once an epoch instead of once a step."""
+
+    resumed = False
 
     def setup(self) -> None:
         s = self.settings
@@ -99,6 +102,13 @@ class CNC(KeepsHeadGradient):
     def frozen(self) -> bool:
         """Whether the encoder is no longer trained."""
         return self.finetuning and self.settings["finetune"] == "head"
+
+    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
+        """An epoch starts without gradients, unless it is resumed."""
+        if not self.resumed:
+            self.optimizer.zero_grad()
+        self.resumed = False
+        yield from self.batches(rng)
 
     def batches(self, rng: np.random.Generator) -> list[Array]:
         """The first anchors of an epoch's contrastive batches, ``accumulation`` of them for each step."""
@@ -146,10 +156,30 @@ class CNC(KeepsHeadGradient):
         return loss
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
+        """One optimizer step. The loss is the mean over the batch: gradients of its parts add up."""
         self.networks.train()
         if self.settings["batchnorm"] == "eval" or self.frozen:
             self.networks["encoder"].eval()
-        return super().step(batch, rng)
+        for name, network in self.networks.items():
+            if name != "head" or self.settings["head_gradient"] != "accumulate":
+                network.zero_grad(set_to_none=True)
+        total: Losses = {}
+        for part in self.sub_batches(batch):
+            losses, share = self.losses(part, rng), len(part) / len(batch)
+            (share * losses["loss"]).backward()
+            for name, value in losses.items():
+                total[name] = total.get(name, 0) + share * value.detach()
+        self.optimizer_step()
+        return total
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "head_gradient": [p.grad for p in self.networks["head"].parameters()]}
+
+    def load(self, state: dict[str, Any]) -> None:
+        super().load(state)
+        for parameter, gradient in zip(self.networks["head"].parameters(), state["head_gradient"], strict=True):
+            parameter.grad = None if gradient is None else gradient.clone()
+        self.resumed = True
 
     def count_images(self, batch: Array) -> int:
         return len(batch) * 2 * (self.sampler.num_positives + self.sampler.num_negatives)
