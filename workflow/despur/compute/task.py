@@ -72,6 +72,12 @@ class Task:
                 raise ValueError(f"{name} of {len(values)} samples, but {len(self.batcher)} train")
         self.labels = self.per_sample(self.y)
 
+    @property
+    def inferred(self) -> Array:
+        """The inferred attribute, for a method that always reads one."""
+        assert self.inferred_attribute is not None
+        return self.inferred_attribute
+
     def per_sample(self, values: Array) -> PerSample:
         """Values of all samples, on the device."""
         return PerSample(torch.from_numpy(np.array(values)).to(self.device))

@@ -84,8 +84,7 @@ class Adv(GradientMethod):
 
     def setup(self) -> None:
         s = self.settings
-        assert self.task.inferred_attribute is not None
-        rows = domains(self.task.y, self.task.inferred_attribute)
+        rows = domains(self.task.y, self.task.inferred)
         self.attribute = self.task.per_sample(rows)
         sizes = self.dim, s["hidden"], int(rows.max()) + 1
         self.adversary = nn.ModuleList(Discriminator(*sizes) for _ in range(s["discriminators"])).to(self.task.device)

@@ -81,10 +81,9 @@ class CNC(GradientMethod):
             self.encoder_steps = (s["epochs"] - s["finetune_epochs"]) * len(self.batches(np.random.default_rng(0)))
 
     def build_sampler(self) -> ContrastiveSampler:
-        s, groups = self.settings, self.task.inferred_attribute
-        assert groups is not None
+        s = self.settings
         rules = {"anchors_from": s["anchors"], **{key: s[key] for key in ("positives_by", "negatives_by", "shrink")}}
-        return ContrastiveSampler(self.task.y, groups, s["num_positives"], s["num_negatives"], **rules)
+        return ContrastiveSampler(self.task.y, self.task.inferred, s["num_positives"], s["num_negatives"], **rules)
 
     def metadata(self) -> dict[str, Any]:
         anchors = self.sampler.draw_anchors(

@@ -44,8 +44,7 @@ class Con(GradientMethod):
     """Eq. 3 with alpha + beta = 1: w L_ce + (1 - w) (L_scl - L_fcl), w = 1 / (1 + beta / alpha)."""
 
     def setup(self) -> None:
-        assert self.task.inferred_attribute is not None
-        self.attribute = self.task.per_sample(domains(self.task.y, self.task.inferred_attribute))
+        self.attribute = self.task.per_sample(domains(self.task.y, self.task.inferred))
 
     def contrast(self, z: Tensor, y: Tensor, a: Tensor) -> Losses:
         """L_scl - L_fcl of representations (B,D), classes and attributes (B,); in full precision, because the

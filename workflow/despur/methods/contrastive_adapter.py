@@ -75,8 +75,7 @@ class ContrastiveAdapter(Adapter):
     def setup(self) -> None:
         super().setup()
         s, y = self.settings, self.task.y
-        assert self.task.inferred_attribute is not None
-        self.predicted = predict_classes(y, self.task.inferred_attribute, s["groups"])
+        self.predicted = predict_classes(y, self.task.inferred, s["groups"])
         self.sampler = hard.HardSampler(y, self.predicted, s["num_positives"], s["num_negatives"], s["sampling"])
         self.contrasts = s["contrastive"] and len(self.sampler.hard) > 0
         if self.contrasts and s["sampling"] == "hard":

@@ -70,9 +70,8 @@ class DFR(AffineMethod):
 
     def fit_maps(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
         s = self.settings
-        assert self.task.inferred_attribute is not None
         mean, scale = z.mean(axis=0), np.maximum(z.std(axis=0), 1e-6)
-        x, group = (z - mean) / scale, self.number_groups(y, self.task.inferred_attribute)
+        x, group = (z - mean) / scale, self.number_groups(y, self.task.inferred)
         strength = s["strength"] or self.tune(x, y, group, rng)
         subsets = [equal_groups(group, rng, s["resample"]) for _ in range(s["fits"])]
         self.found = {"samples_a_fit": len(subsets[0]), "strength": strength}

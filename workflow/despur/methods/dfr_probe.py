@@ -27,8 +27,7 @@ class DFRProbe(LinearProbe):
 
     def setup(self) -> None:
         super().setup()
-        assert self.task.inferred_attribute is not None
-        self.predicted = predict_classes(self.task.y, self.task.inferred_attribute, self.settings["groups"])
+        self.predicted = predict_classes(self.task.y, self.task.inferred, self.settings["groups"])
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         rows = equal_classes(self.task.y, self.predicted, rng, self.settings["resample"])

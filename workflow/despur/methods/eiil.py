@@ -44,8 +44,7 @@ class EIIL(GradientMethod):
         return super().__new__({"irm": SecondIRM, "gdro": SecondGroupDRO}[spec.settings["second"]])
 
     def metadata(self) -> dict[str, Any]:
-        assert self.task.inferred_attribute is not None
-        return {"environment_sizes": np.bincount(self.task.inferred_attribute, minlength=2).tolist()}
+        return {"environment_sizes": np.bincount(self.task.inferred, minlength=2).tolist()}
 
 
 class SecondGroupDRO(EIIL, GroupDRO):

@@ -41,8 +41,7 @@ class INLP(AffineMethod):
 
     def find_directions(self, z: Array, y: Array, rng: np.random.Generator) -> Array:
         """Alg. 1: an orthonormal basis (D,K) of the directions that the classifiers use."""
-        s, a = self.settings, self.task.inferred_attribute
-        assert a is not None
+        s, a = self.settings, self.task.inferred
         basis = np.empty((z.shape[1], 0))
         for _ in range(s["iterations"]):
             rows = np.flatnonzero(y == rng.integers(self.task.num_classes)) if s["by_class"] else np.arange(len(y))

@@ -46,14 +46,11 @@ class JTT(GradientMethod):
     """ERM over training rows of which some occur several times."""
 
     def setup(self) -> None:
-        assert self.task.inferred_attribute is not None
-        self.times = repeats(
-            self.task.y, self.task.inferred_attribute, self.settings["upsampling"], self.settings["factor"]
-        )
+        self.times = repeats(self.task.y, self.task.inferred, self.settings["upsampling"], self.settings["factor"])
 
     def metadata(self) -> dict[str, float]:
         return {
-            "wrong_in_stage_1": int(np.count_nonzero(self.task.inferred_attribute != self.task.y)),
+            "wrong_in_stage_1": int(np.count_nonzero(self.task.inferred != self.task.y)),
             "largest_factor": float(self.times.max()),
         }
 

@@ -42,6 +42,5 @@ class LEACE(AffineMethod):
     """Erase the attribute from representations, then fit the last layer again."""
 
     def fit_maps(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
-        assert self.task.inferred_attribute is not None
-        weight, bias = erasure(z, self.task.inferred_attribute)
+        weight, bias = erasure(z, self.task.inferred)
         return (weight, bias), logistic(z @ weight.T + bias, y, self.task.num_classes, self.settings["strength"])

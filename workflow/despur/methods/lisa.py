@@ -33,8 +33,7 @@ class LISA(GradientMethod):
     sample is not mixed."""
 
     def setup(self) -> None:
-        assert self.task.inferred_attribute is not None
-        self.columns = {True: self.task.y, False: self.task.inferred_attribute}
+        self.columns = {True: self.task.y, False: self.task.inferred}
 
     def count_images(self, batch: Array) -> int:
         return 2 * batch.size

@@ -53,17 +53,13 @@ class PGI(GradientMethod):
     """Cross-entropy + lambda x the divergence between environments, both on the samples of one batch."""
 
     def setup(self) -> None:
-        assert self.task.inferred_attribute is not None
-        self.environment = self.task.per_sample(self.task.inferred_attribute)
+        self.environment = self.task.per_sample(self.task.inferred)
         if self.settings["batches"] == "balanced":
             m, n = self.settings["num_positives"], self.settings["num_negatives"]
-            self.sampler = ContrastiveSampler(
-                self.task.y, self.task.inferred_attribute, m, n, anchors_from="all", shrink=False
-            )
+            self.sampler = ContrastiveSampler(self.task.y, self.task.inferred, m, n, anchors_from="all", shrink=False)
 
     def metadata(self) -> dict[str, Any]:
-        assert self.task.inferred_attribute is not None
-        return {"environment_sizes": np.bincount(self.task.inferred_attribute, minlength=2).tolist()}
+        return {"environment_sizes": np.bincount(self.task.inferred, minlength=2).tolist()}
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """Shuffled mini-batches; or balanced ones of M anchors, M positives and 2N negatives, about as many samples

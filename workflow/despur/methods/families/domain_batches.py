@@ -17,9 +17,8 @@ class DomainMethod(GradientMethod):
     rows: Array
 
     def setup(self) -> None:
-        assert self.task.inferred_attribute is not None
         reading = self.settings.get("domain", "attribute")
-        self.rows = domains(self.task.y, self.task.inferred_attribute, reading)
+        self.rows = domains(self.task.y, self.task.inferred, reading)
         self.domain = self.task.per_sample(self.rows)
 
     def metadata(self) -> dict[str, Any]:

@@ -103,8 +103,7 @@ class WithDomains(SelfSupervised):
 
     def setup(self) -> None:
         super().setup()
-        assert self.task.inferred_attribute is not None
-        number = domains(self.task.y, self.task.inferred_attribute)
+        number = domains(self.task.y, self.task.inferred)
         self.domain, self.num_domains = self.task.per_sample(number), int(number.max()) + 1
 
     def domains_of(self, batch: Array) -> Tensor:
