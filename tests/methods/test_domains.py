@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers import build, labels, task
 
-from despur.samplers.distinct import distinct
+from despur.samplers.contrastive import distinct
 from despur.samplers.domains import balanced, domains
 
 RNG = np.random.default_rng

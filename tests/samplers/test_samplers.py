@@ -6,8 +6,7 @@ from helpers import labels, quick
 from hypothesis import given
 from hypothesis import strategies as st
 
-from despur.samplers.contrastive import ContrastiveSampler, draw
-from despur.samplers.distinct import distinct
+from despur.samplers.contrastive import ContrastiveSampler, distinct, draw
 
 ROLES = ("anchors", "positives", "negatives", "reverse_negatives")
 

@@ -6,7 +6,7 @@ import numpy as np
 from torch import nn
 
 from despur.methods.base import GradientMethod, Losses
-from despur.methods.families.balanced import number_groups
+from despur.methods.families.domain_batches import number_groups
 from despur.specs.hyperparameters import SUBPOPBENCH, as_erm
 from despur.specs.settings import choice, float_
 from despur.storage.store import Array

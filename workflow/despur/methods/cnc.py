@@ -13,8 +13,7 @@ from despur.compute.transfer import to_device
 from despur.losses.alignment import alignment_distance
 from despur.losses.contrastive import contrast
 from despur.methods.base import GradientMethod, Losses
-from despur.samplers.contrastive import ContrastiveSampler
-from despur.samplers.distinct import distinct
+from despur.samplers.contrastive import ContrastiveSampler, distinct
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import SettingError, bool_, choice, component, float_, int_
 from despur.storage.store import Array

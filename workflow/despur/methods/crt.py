@@ -9,7 +9,7 @@ import numpy as np
 from torch import nn
 
 from despur.methods.cb_loss import CBLoss, weigh_groups
-from despur.methods.families.balanced import number_groups
+from despur.methods.families.domain_batches import number_groups
 from despur.methods.families.embeddings import Unchanged
 from despur.samplers.domains import balanced
 from despur.specs.hyperparameters import as_erm, on_stage1

@@ -11,7 +11,7 @@ from torch import nn
 
 from despur.losses.groups import group_means
 from despur.methods.base import GradientMethod, Losses
-from despur.methods.families.balanced import number_groups
+from despur.methods.families.domain_batches import number_groups
 from despur.samplers.domains import draw_batches
 from despur.specs.hyperparameters import as_erm
 from despur.specs.settings import choice, component, float_, log_uniform

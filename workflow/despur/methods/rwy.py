@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from despur.methods.base import GradientMethod
-from despur.methods.families.balanced import number_groups
+from despur.methods.families.domain_batches import number_groups
 from despur.samplers.domains import balanced
 from despur.specs.hyperparameters import as_erm
 from despur.storage.store import Array

@@ -8,7 +8,7 @@ import torch
 
 from despur.methods.base import GradientMethod
 from despur.methods.dfr import equal_groups
-from despur.methods.families.balanced import number_groups
+from despur.methods.families.domain_batches import number_groups
 from despur.specs.hyperparameters import as_erm
 from despur.storage.store import Array
 

@@ -24,6 +24,15 @@ def draw(rng: np.random.Generator, pool: Array, rows: int, size: int) -> Array:
         picks[repeated] = rng.integers(0, len(pool), (len(repeated), size))
 
 
+def distinct(rows: Array, once: bool) -> tuple[Array, Array]:
+    """The rows of a step to encode, (M,), and the position in them of each of ``rows``, in the same shape. Without
+    ``once``, each occurrence is encoded."""
+    if not once:
+        return rows.ravel(), np.arange(rows.size).reshape(rows.shape)
+    values, where = np.unique(rows, return_inverse=True)
+    return values, where.reshape(rows.shape)
+
+
 @dataclass
 class ContrastiveBatch:
     """Training rows of B two-sided contrastive batches (Algorithm 2 of Zhang et al. 2022). Each has two sides: its
