@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from despur.encoders.identity import Identity
 from despur.methods.base import GradientMethod, Losses
-from despur.methods.families.embeddings import Unchanged
 from despur.specs.hyperparameters import on_held_out, on_stage1, sgd
 from despur.specs.settings import float_, without
 from despur.specs.spec import Spec
@@ -38,7 +38,7 @@ class AFR(GradientMethod):
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
         (dim,) = shape
-        return nn.ModuleDict({"encoder": Unchanged(dim), "head": nn.Linear(dim, num_classes)})
+        return nn.ModuleDict({"encoder": Identity(dim), "head": nn.Linear(dim, num_classes)})
 
     def setup(self) -> None:
         before = self.task.stage1_outputs

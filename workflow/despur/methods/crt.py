@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 from torch import nn
 
+from despur.encoders.identity import Identity
 from despur.methods.cb_loss import CBLoss, weigh_groups
 from despur.methods.families.domain_batches import number_groups
-from despur.methods.families.embeddings import Unchanged
 from despur.samplers.domains import balanced
 from despur.specs.hyperparameters import as_erm, on_stage1
 from despur.specs.settings import choice, component, without
@@ -36,7 +36,7 @@ class CRT(CBLoss):
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
         (dim,) = shape
-        return nn.ModuleDict({"encoder": Unchanged(dim), "head": nn.Linear(dim, num_classes)})
+        return nn.ModuleDict({"encoder": Identity(dim), "head": nn.Linear(dim, num_classes)})
 
     def setup(self) -> None:
         self.group = number_groups(self.task)

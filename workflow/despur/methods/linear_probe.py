@@ -5,8 +5,9 @@ As in the released code, embeddings have the length that the model gives them: o
 
 from torch import nn
 
+from despur.encoders.identity import Identity
 from despur.methods.base import GradientMethod
-from despur.methods.families.embeddings import Probe, Unchanged, stage1_outputs
+from despur.methods.families.embeddings import Probe, stage1_outputs
 from despur.specs.hyperparameters import on_embeddings
 from despur.specs.spec import Spec
 
@@ -19,7 +20,7 @@ class LinearProbe(GradientMethod):
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
         (dim,) = shape
-        return nn.ModuleDict({"encoder": Unchanged(dim), "head": Probe(dim, num_classes)})
+        return nn.ModuleDict({"encoder": Identity(dim), "head": Probe(dim, num_classes)})
 
     def setup(self) -> None:
         self.networks["head"].get_buffer("length").fill_(stage1_outputs(self.task).length)

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from despur.methods.families.embeddings import Unchanged, stage1_outputs
+from despur.encoders.identity import Identity
+from despur.methods.families.embeddings import stage1_outputs
 from despur.methods.families.fitted import FittedMethod
 from despur.specs.hyperparameters import on_stage1
 from despur.specs.settings import SettingError, choice, float_
@@ -45,7 +46,7 @@ class Prompting(FittedMethod):
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
         (dim,) = shape
-        return nn.ModuleDict({"encoder": Unchanged(dim), "head": NearestPrompt(spec.settings["temperature"])})
+        return nn.ModuleDict({"encoder": Identity(dim), "head": NearestPrompt(spec.settings["temperature"])})
 
     def fit(self, rng: np.random.Generator) -> None:
         stage1 = stage1_outputs(self.task)

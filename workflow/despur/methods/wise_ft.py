@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur.encoders.identity import Identity
 from despur.methods.base import GradientMethod, Losses
-from despur.methods.families.embeddings import Probe, Unchanged, freeze, stage1_outputs
+from despur.methods.families.embeddings import Probe, freeze, stage1_outputs
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import choice, float_
 from despur.specs.spec import Spec
@@ -59,7 +60,7 @@ class WiSEFT(GradientMethod):
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
         (dim,), s = shape, spec.settings
-        return nn.ModuleDict({"encoder": Unchanged(dim), "head": Ensemble(dim, num_classes, s["space"])})
+        return nn.ModuleDict({"encoder": Identity(dim), "head": Ensemble(dim, num_classes, s["space"])})
 
     @property
     def ensemble(self) -> Ensemble:

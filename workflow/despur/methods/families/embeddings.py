@@ -12,14 +12,6 @@ from despur.specs.settings import SettingError
 from despur.storage.store import Array
 
 
-class Unchanged(nn.Identity):
-    """Embeddings (B,D) as they are."""
-
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.dim = dim
-
-
 class Probe(nn.Linear):
     """W u + b, (B,D) -> (B,C). Embeddings of length 1 are first multiplied by ``length``, the length that the
     foundation model gives them: the steps of SGD on W grow with its square, and the effect of W's decay depends on
