@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.printed_names import DATA, NAMES
-from despur.storage.store import Array, atomic
+from despur.storage.store import Array, atomic, write_csv
 
 COLUMN = 3.4  # inches: width of a column in print
 PALETTE = sns.color_palette("colorblind", 10)
@@ -141,11 +141,13 @@ def draw_heat_map(axis: Any, table: pd.DataFrame, texts: Array, **style: Any) ->
     return mesh
 
 
-def write_figure(prefix: Path, figure: Figure) -> None:
+def write_figure(prefix: Path, figure: Figure, table: pd.DataFrame | None = None) -> None:
     """``prefix``.png and .pdf, each atomically; no dates in them, so that equal figures are equal files. Both have the
-    layout of the first."""
+    layout of the first. Beside them .csv: the table of what they show."""
     for suffix, metadata in ((".png", {"Software": None}), (".pdf", {"CreationDate": None})):
         with atomic(prefix.with_suffix(suffix)) as temporary:
             figure.savefig(temporary, metadata=metadata)
         figure.set_layout_engine("none")  # to find it takes longer than to draw
     plt.close(figure)
+    if table is not None:
+        write_csv(prefix.with_suffix(".csv"), table)

@@ -22,7 +22,6 @@ from despur.reporting.figures import (
 )
 from despur.reporting.printed_names import NAMES
 from despur.reporting.tables import main
-from despur.storage.store import write_csv
 
 WORST = "worst_group_accuracy"
 TRACKED = {"cosine_similarity": "cosine similarity of groups", "alignment_loss": "alignment loss of groups"}
@@ -61,10 +60,7 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     for model in models:
         legend.scatter([], [], color="0.4", marker=MARKERS[models.index(model)], s=30, label=f"part of {model}")
     legend.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    write_figure(output, figure)
-    write_csv(
-        output.with_suffix(".csv"), values[SHOWN].assign(in_paper=values["paper_method"].isin(method_names.OF_FIGURE_3))
-    )
+    write_figure(output, figure, values[SHOWN].assign(in_paper=values["paper_method"].isin(method_names.OF_FIGURE_3)))
 
 
 def colors_of(method: str) -> dict[str, str]:
@@ -105,8 +101,7 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     axis.invert_yaxis()
     axis.set(xlabel="worst-group accuracy over zero-shot, points")
     axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), gains[SHOWN])
+    write_figure(output, figure, gains[SHOWN])
 
 
 def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
@@ -142,8 +137,7 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
         axis.set(xlabel="training samples, ratios of groups preserved", ylabel="worst-group accuracy, %")
         limit_percent(axis, 0)
         axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), shown[[*SHOWN, "samples"]])
+    write_figure(output, figure, shown[[*SHOWN, "samples"]])
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.papers.cnc.curves import LABELS
 from despur.reporting.figures import COLORS, COLUMN, order_methods, split_by_dataset, start_rows, write_figure
 from despur.reporting.printed_names import NAMES
-from despur.storage.store import write_csv
 
 FIGURE_5 = {
     "alignment_loss": LABELS["alignment_loss"],
@@ -45,10 +44,8 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
         for axis, letter, metric in zip(row, "abcd", FIGURE_5, strict=True):
             plot_bars(axis, part[part["metric"] == metric], metric, order_methods(part["paper_method"]))
             axis.set_title(f"({letter})", loc="left")
-    write_figure(output, figure)
-    write_csv(
-        output.with_suffix(".csv"),
-        values[["metric", "paper_dataset", "used_dataset", "data", "paper_method", "seed", "value"]],
+    write_figure(
+        output, figure, values[["metric", "paper_dataset", "used_dataset", "data", "paper_method", "seed", "value"]]
     )
 
 
@@ -74,9 +71,8 @@ def draw_figure_theorem_3_1(artifact_runs: list[ArtifactRun], output: Path) -> N
     figure, rows = start_rows(split_by_dataset(values), 1, 2 * COLUMN, 2.1)
     for (axis,), part in rows:
         plot_bound(axis, part)
-    write_figure(output, figure)
     columns = ["metric", "paper_dataset", "used_dataset", "data", "paper_method", "seed", "group", "value"]
-    write_csv(output.with_suffix(".csv"), values[columns])
+    write_figure(output, figure, values[columns])
 
 
 def plot_bound(axis: Any, table: pd.DataFrame) -> None:

@@ -19,7 +19,6 @@ from despur.reporting.figures import (
     write_figure,
 )
 from despur.reporting.printed_names import NAMES
-from despur.storage.store import write_csv
 
 P_CORR, NOISE = "data.p_corr", "groups.noise"
 WORST, AVERAGE, ALIGNMENT = "worst_group_accuracy", "average_accuracy", "alignment_loss"
@@ -88,8 +87,7 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
         figure.colorbar(points, ax=row[2], label=LABELS[WORST], aspect=14, shrink=0.75)
         plot_path(row[3], best)
         set_titles(row, "worst group", "alignment", "epochs", "over $p_{corr}$")
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), table)
+    write_figure(output, figure, table)
 
 
 def plot_epochs(axis: Any, table: pd.DataFrame) -> Any:
@@ -126,8 +124,7 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
             axis.set(ylabel="mutual information, nats", ylim=(0, top))
             axis.legend()
         set_titles(row, "worst group", *(NAMES[method] for method in methods))
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), table)
+    write_figure(output, figure, table)
 
 
 def draw_figure_7(artifact_runs: list[ArtifactRun], output: Path) -> None:
@@ -142,8 +139,7 @@ def draw_figure_7(artifact_runs: list[ArtifactRun], output: Path) -> None:
         row[2].axhline(1, color="0.6", linestyle=":", linewidth=1, zorder=0)
         row[2].legend(loc="center left", bbox_to_anchor=(1, 0.5))
         set_titles(row, "worst group", "alignment", "mutual information")
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), table)
+    write_figure(output, figure, table)
 
 
 def draw_figure_7d(artifact_runs: list[ArtifactRun], output: Path) -> None:
@@ -157,5 +153,4 @@ def draw_figure_7d(artifact_runs: list[ArtifactRun], output: Path) -> None:
         labels = [f"{name}, worst group" for name in names] + [f"{name}, average" for name in names]
         axis.legend(axis.get_legend_handles_labels()[0], labels, loc="center left", bbox_to_anchor=(1, 0.5))
         axis.set_ylabel("accuracy, %")
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), table)
+    write_figure(output, figure, table)

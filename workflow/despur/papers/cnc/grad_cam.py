@@ -16,7 +16,7 @@ from despur.reporting.figures import COLORS, COLUMN, create_grid, name_data, wri
 from despur.reporting.printed_names import NAMES
 from despur.specs.paths import locate_result
 from despur.storage.containers import Container
-from despur.storage.store import Array, Dataset, load_dataset, write_csv
+from despur.storage.store import Array, Dataset, load_dataset
 
 GROUPS = 4  # at most; Waterbirds and CelebA have no more
 EXAMPLES = 2  # of each group, in Figures 12 and 13
@@ -181,5 +181,4 @@ def write_saliency_figure(
     for axis in axes.flat:
         if not axis.has_data():
             axis.set_axis_off()
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), shares)
+    write_figure(output, figure, shares)

@@ -13,7 +13,7 @@ from despur.reporting.printed_names import NAMES
 from despur.reporting.projections import load_projections
 from despur.specs.paths import locate_result
 from despur.storage.containers import Container
-from despur.storage.store import Array, write_csv
+from despur.storage.store import Array
 
 
 def plot_points(axis: Any, points: pd.DataFrame, labels: Array, title: str) -> None:
@@ -75,8 +75,7 @@ def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
             plot_pair(pair, points, (f"$p_{{corr}}$ = {p_corr:g}", f"worst group {run['value']:.0%}"))
             tables.append(points.assign(p_corr=p_corr))
         add_legend(row[3], points)
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), pd.concat(tables))
+    write_figure(output, figure, pd.concat(tables))
 
 
 def draw_figure_6_11(artifact_runs: list[ArtifactRun], output: Path) -> None:
@@ -92,8 +91,7 @@ def draw_figure_6_11(artifact_runs: list[ArtifactRun], output: Path) -> None:
             )
             tables.append(points)
         add_legend(row[-1], points)
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), pd.concat(tables))
+    write_figure(output, figure, pd.concat(tables))
 
 
 def draw_figure_10(artifact_runs: list[ArtifactRun], output: Path) -> None:
@@ -114,8 +112,7 @@ def draw_figure_10(artifact_runs: list[ArtifactRun], output: Path) -> None:
         plot_points(row[2], points, points["clusters"].to_numpy(), f"clusters\n{match['clusters']}")
         add_legend(row[2], points)
         tables.append(points)
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), pd.concat(tables))
+    write_figure(output, figure, pd.concat(tables))
 
 
 def load_inferred_labels(output: Path, artifact_runs: dict[str, ArtifactRun], agreement: pd.DataFrame) -> pd.DataFrame:

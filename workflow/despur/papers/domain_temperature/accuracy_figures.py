@@ -30,7 +30,6 @@ from despur.reporting.figures import (
     write_figure,
 )
 from despur.reporting.printed_names import NAMES
-from despur.storage.store import write_csv
 
 LABELS = {
     "test_ood_accuracy": "Test-OOD accuracy, %",
@@ -67,8 +66,7 @@ def draw_figure_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
             plot_over_sigma(axis, rows_where(part, metric=metric), order_methods(part["paper_method"]))
             axis.set_ylabel(LABELS[metric])
         row[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), table[[*FAMILY, "method", "seed", "metric", "accuracy"]])
+    write_figure(output, figure, table[[*FAMILY, "method", "seed", "metric", "accuracy"]])
 
 
 def plot_over_sigma(axis: Any, table: pd.DataFrame, methods: Sequence[str]) -> None:
@@ -95,8 +93,7 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
             plot_settings(axis, rows_where(part, metric=metric), order_methods(part["paper_method"]))
             axis.set_xlabel(LABELS[metric])
         row[-1].legend(handles=explain_marks(), loc="center left", bbox_to_anchor=(1, 0.5))
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), table)
+    write_figure(output, figure, table)
 
 
 def explain_marks() -> list[Line2D]:
@@ -138,8 +135,7 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
             plot_projectors(axis, rows_where(part, metric=metric), order)
             axis.set_ylabel(LABELS[metric])
             axis.set_title(f"({letter})", loc="left")
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), table)
+    write_figure(output, figure, table)
 
 
 def name_projector(kind: str, dim: float) -> str:

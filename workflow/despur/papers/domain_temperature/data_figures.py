@@ -12,7 +12,7 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, create_grid, label_rows, name_data, write_figure
 from despur.specs.paths import locate_result
 from despur.specs.spec import Spec
-from despur.storage.store import Array, Dataset, load_dataset, write_csv
+from despur.storage.store import Array, Dataset, load_dataset
 
 SPLITS = {"train": "Train", "val": "Validation", "test_id": "Test-ID", "test_ood": "Test-OOD"}
 ROWS, COLUMNS = 5, 6  # examples of a split
@@ -45,8 +45,7 @@ def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
             axis.set_title(f"({letter}) {name}", loc="left")
             table = dataset.table.iloc[rows][["split", "y", "a"]].assign(data=data.name, sample=rows)
             tables.append(table.assign(domain=np.array(dataset.about["attributes"])[table["a"]]))
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), pd.concat(tables))
+    write_figure(output, figure, pd.concat(tables))
 
 
 def arrange_images(images: Array) -> Array:
@@ -66,8 +65,7 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
         for axis, channel in zip(row[1:], CHANNELS, strict=True):
             plot_channel(axis, table, channel)
         row[1].set_title(f"$\\sigma$ = {table['sigma'].iloc[0]:g}", loc="left")
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), pd.concat(tables))
+    write_figure(output, figure, pd.concat(tables))
 
 
 def measure_colors(data: Spec, dataset: Dataset) -> pd.DataFrame:

@@ -14,7 +14,6 @@ from despur.papers.domain_temperature.selection import is_selected, load_runs, r
 from despur.papers.domain_temperature.temperature_grids import GRID
 from despur.reporting.figures import COLUMN, draw_heat_map, order_methods, split_by_dataset, start_rows, write_figure
 from despur.reporting.printed_names import NAMES
-from despur.storage.store import write_csv
 
 REPORTED = Path(__file__).parent / "reported"
 TABLES = {"domain_weighted_negatives": (3, 4, 5), "domain_weighted_pairs": (6, 7, 8)}
@@ -36,8 +35,7 @@ def draw_figure_grids(artifact_runs: list[ArtifactRun], output: Path) -> None:
     for row, part in rows:
         for axis, metric in zip(row, ("validation_accuracy", "test_ood_accuracy", "test_id_accuracy"), strict=True):
             plot_heat_map(axis, rows_where(part, metric=metric), LABELS[metric])
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), pd.concat([part for _, part in grids]))
+    write_figure(output, figure, pd.concat([part for _, part in grids]))
 
 
 def load_printed_grids(method: str) -> pd.DataFrame:

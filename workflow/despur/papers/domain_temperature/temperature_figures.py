@@ -12,7 +12,7 @@ from despur.papers.domain_temperature.effective_temperatures import ALPHA, BETA,
 from despur.papers.domain_temperature.selection import without_sigma
 from despur.reporting.figures import COLUMN, label_rows, name_data, write_figure
 from despur.specs.paths import Run
-from despur.storage.store import Array, write_csv
+from despur.storage.store import Array
 
 RIDGES = 8  # epochs of Figure 7: at most so many, evenly spaced
 PERCENTILES = [f"p{i}" for i in range(101)]
@@ -34,8 +34,7 @@ def draw_figure_6_7(artifact_runs: list[ArtifactRun], output: Path) -> None:
         figure, rows = label_rows(names or [f"no run at tau_alpha = {ALPHA}, tau_beta = {BETA}"], 1, 2 * COLUMN, 2.2)
         for row, plotted in zip(rows, drawn, strict=False):
             plot(row[0], plotted)
-        write_figure(output.with_name(name), figure)
-        write_csv(output.with_name(f"{name}.csv"), table)
+        write_figure(output.with_name(name), figure, table)
 
 
 def name_panel(artifact_run: ArtifactRun, run: Run) -> str:

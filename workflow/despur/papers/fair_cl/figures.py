@@ -26,7 +26,7 @@ from despur.reporting.printed_names import NAMES
 from despur.reporting.tables import main
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
-from despur.storage.store import Array, write_csv
+from despur.storage.store import Array
 
 ACCURACY, GAP, LEAKAGE, LOGITS = selected_settings.MEASURED_METRICS
 LABELS = {ACCURACY: "accuracy, %", GAP: "GAP, %", LEAKAGE: "Leakage@h, %", LOGITS: "Leakage@ŷ, %"}
@@ -96,8 +96,7 @@ def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     for method in order_methods(table["paper_method"]):  # also those that the last panel lacks
         axes[-1].plot([], [], color=COLORS[method], label=NAMES[method], **MARKS[method == "ce"])
     axes[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), table)
+    write_figure(output, figure, table)
 
 
 def plot_strengths(axis: Any, points: pd.DataFrame, method: str) -> None:
@@ -134,9 +133,9 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     for row, part in rows:
         for axis, (metric, label) in zip(row, LABELS.items(), strict=True):
             draw_bars(axis, part[part["metric"] == metric], label)
-    write_figure(output, figure)
-    write_csv(
-        output.with_suffix(".csv"),
+    write_figure(
+        output,
+        figure,
         values[["metric", "paper_dataset", "used_dataset", "data", "paper_method", "method", "seed", "value"]],
     )
 

@@ -15,7 +15,7 @@ from despur.reporting.figures import COLUMN, PALETTE, split_by_dataset, start_ro
 from despur.reporting.printed_names import NAMES
 from despur.specs.paths import locate_result
 from despur.storage.containers import Container
-from despur.storage.store import Array, Dataset, load_dataset, write_csv
+from despur.storage.store import Array, Dataset, load_dataset
 
 EACH = 100  # samples of each class, as in the paper
 
@@ -76,8 +76,7 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
         for axis, (method, points, kind) in zip(row, panels, strict=False):
             draw(axis, points, kind)
             axis.set_title(f"{NAMES[method]}, by {kind}")
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), table)
+    write_figure(output, figure, table)
 
 
 def draw(axis: Any, points: pd.DataFrame, kind: str) -> None:

@@ -15,7 +15,6 @@ from despur.reporting import figures
 from despur.reporting.figures import COLORS, COLUMN, order_methods, start_rows, write_figure
 from despur.reporting.printed_names import NAMES
 from despur.reporting.tables import main
-from despur.storage.store import write_csv
 
 PARTS = {  # Fig. 1: the images of training and of test
     ("full", "test"): "1\nfull\nfull",
@@ -52,8 +51,7 @@ def draw_settings(artifact_runs: list[ArtifactRun], output: Path, methods: Seque
             draw_bars(axis, part[part["metric"] == metric], label, parts)
         row[0].get_legend().remove()
         sns.move_legend(row[1], "center left", bbox_to_anchor=(1, 0.5), title=None)
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), table[KEPT])
+    write_figure(output, figure, table[KEPT])
 
 
 def draw_bars(axis: Any, table: pd.DataFrame, label: str, parts: Sequence[str]) -> None:
@@ -94,8 +92,7 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
             axis.set(xlabel=label, ylabel=METRICS["linear_top1"] if key == "weight" else "")
             axis.set_xscale("linear" if key == "vectors" else "log")
             axis.set_title(f"({letter})", loc="left")
-    write_figure(output, figure)
-    write_csv(output.with_suffix(".csv"), table[[*KEPT, *LABELS]])
+    write_figure(output, figure, table[[*KEPT, *LABELS]])
 
 
 if __name__ == "__main__":
