@@ -123,6 +123,16 @@ def limit_percent(axis: Any, lowest: float | None = None) -> None:
         artist.set_clip_on(False)
 
 
+def plot_bars(
+    axis: Any, table: pd.DataFrame, methods: list[str], size: float = 2.5, x: str = "paper_method", y: str = "value"
+) -> None:
+    """A bar for each method: mean and standard deviation over seeds, each seed a dot of this size."""
+    place = {"x": x, "y": y, "order": methods, "ax": axis}
+    spread = {"errorbar": "sd", "err_kws": {"linewidth": 1}}
+    sns.barplot(table, hue="paper_method", palette=COLORS, legend=False, **spread, **place)
+    sns.stripplot(table, color="0.2", size=size, jitter=False, **place)  # jitter is random
+
+
 def draw_heat_map(axis: Any, table: pd.DataFrame, texts: Array, **style: Any) -> Any:
     """Cells of a table from the top, each with its text; empty where it has no value. ``style``: of the mesh, which is
     returned. (seaborn draws the whole figure for each of its heat maps.)"""

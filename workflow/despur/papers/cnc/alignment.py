@@ -4,12 +4,19 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import seaborn as sns
 
 from despur.evidence.runs.artifact_metrics import load_metrics, select_test
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.cnc.curves import LABELS
-from despur.reporting.figures import COLORS, COLUMN, order_methods, split_by_dataset, start_rows, write_figure
+from despur.reporting.figures import (
+    COLORS,
+    COLUMN,
+    order_methods,
+    plot_bars,
+    split_by_dataset,
+    start_rows,
+    write_figure,
+)
 from despur.reporting.printed_names import NAMES
 
 FIGURE_5 = {
@@ -42,21 +49,16 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     figure, rows = start_rows(split_by_dataset(values), 4, 2 * COLUMN, 1.75)
     for row, part in rows:
         for axis, letter, metric in zip(row, "abcd", FIGURE_5, strict=True):
-            plot_bars(axis, part[part["metric"] == metric], metric, order_methods(part["paper_method"]))
+            plot_metric(axis, part[part["metric"] == metric], metric, order_methods(part["paper_method"]))
             axis.set_title(f"({letter})", loc="left")
     write_figure(
         output, figure, values[["metric", "paper_dataset", "used_dataset", "data", "paper_method", "seed", "value"]]
     )
 
 
-def plot_bars(axis: Any, table: pd.DataFrame, metric: str, methods: list[str]) -> None:
-    """A bar for each method: mean and standard deviation over seeds, each seed a dot."""
-    table = table.assign(value=(100 if metric == "class_gap" else 1) * table["value"])
-    place = {"x": "paper_method", "y": "value", "order": methods, "ax": axis}
-    sns.barplot(
-        table, hue="paper_method", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **place
-    )
-    sns.stripplot(table, color="0.2", size=2.5, jitter=False, **place)
+def plot_metric(axis: Any, table: pd.DataFrame, metric: str, methods: list[str]) -> None:
+    """A metric by method."""
+    plot_bars(axis, table.assign(value=(100 if metric == "class_gap" else 1) * table["value"]), methods)
     axis.set(xlabel="", ylabel=FIGURE_5[metric])
     axis.set_xticks(range(len(methods)), [NAMES[method] for method in methods])
 

@@ -12,7 +12,7 @@ import seaborn as sns
 
 from despur.evidence.runs.artifact_metrics import load_saliency
 from despur.orchestration.experiments import ArtifactRun
-from despur.reporting.figures import COLORS, COLUMN, create_grid, name_data, write_figure
+from despur.reporting.figures import COLUMN, create_grid, name_data, plot_bars, write_figure
 from despur.reporting.printed_names import NAMES
 from despur.specs.paths import locate_result
 from despur.storage.containers import Container
@@ -160,12 +160,7 @@ def plot_shares(axis: Any, shares: pd.DataFrame, runs: Sequence[ExplainedRun], g
         axis.text(0.5, 0.5, NO_MASKS, ha="center", va="center", fontsize=6, transform=axis.transAxes)
         return
     methods = [run.artifact_run.paper_method for run in runs]
-    percent = rows.assign(percent=100 * rows["inside"])
-    place = {"x": "percent", "y": "paper_method", "order": methods, "ax": axis}
-    sns.barplot(
-        percent, hue="paper_method", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **place
-    )
-    sns.stripplot(percent, color="0.2", size=2, jitter=False, **place)  # jitter is random
+    plot_bars(axis, rows.assign(percent=100 * rows["inside"]), methods, 2, x="percent", y="paper_method")
     axis.axvline(100 * rows["uniform"].mean(), color="0.3", linestyle="--", linewidth=0.8)
     axis.set(xlabel="", ylabel="", xlim=(0, 105 * shares["inside"].max()))
     axis.set_yticks(range(len(methods)), [NAMES[method] for method in methods])

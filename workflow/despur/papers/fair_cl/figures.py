@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 
 from despur.evidence.runs.artifact_metrics import select_test
 from despur.metrics.selection import on_pareto_front
@@ -18,6 +17,7 @@ from despur.reporting.figures import (
     create_panels,
     limit_percent,
     order_methods,
+    plot_bars,
     split_by_dataset,
     start_rows,
     write_figure,
@@ -141,13 +141,9 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 
 def draw_bars(axis: Any, values: pd.DataFrame, label: str) -> None:
-    """A bar for each method: mean and standard deviation over seeds, which are dots."""
+    """A metric by method; of leakage, the level of guessing too."""
     order = [method for method in PARTS if method in set(values["paper_method"])]
-    place = {"x": "paper_method", "y": "value", "order": order, "ax": axis}
-    sns.barplot(
-        values, hue="paper_method", palette=COLORS, errorbar="sd", legend=False, err_kws={"linewidth": 1}, **place
-    )
-    sns.stripplot(values, color="0.2", size=2.5, jitter=False, **place)
+    plot_bars(axis, values, order)
     axis.set(xlabel="", ylabel=label)
     if label == LABELS[LEAKAGE] or label == LABELS[LOGITS]:
         limit_percent(axis, min(45, np.floor(values["value"].min())))
