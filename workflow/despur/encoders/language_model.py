@@ -34,14 +34,6 @@ SETTINGS = {
 
 WEIGHTS = ("{model}/config.json", "{model}/pytorch_model.bin | {model}/model.safetensors")
 DOWNLOADED = True
-REPOSITORIES = {
-    "gpt-neo-125M": "EleutherAI/gpt-neo-125m",
-    "gpt-neo-1.3B": "EleutherAI/gpt-neo-1.3B",
-    "gpt-neo-2.7B": "EleutherAI/gpt-neo-2.7B",
-    "roberta-large": "FacebookAI/roberta-large",
-    "roberta-large-mnli": "FacebookAI/roberta-large-mnli",
-    "bart-large-mnli": "facebook/bart-large-mnli",
-}
 
 DOWNLOADS = tuple(  # the tokenizers, then the models
     {
@@ -68,6 +60,11 @@ DOWNLOADS = tuple(  # the tokenizers, then the models
     )
     for name in names
 )
+REPOSITORIES = {  # of each model
+    download["file"].removesuffix("/config.json"): download["url"].removeprefix(HUB).partition("/resolve/")[0]
+    for download in DOWNLOADS
+    if download["file"].endswith("/config.json")
+}
 
 
 class LanguageModel(nn.Module):
