@@ -54,41 +54,11 @@ SOURCE = "https://storage.googleapis.com/ai2i/nullspace/biasbios/"
 LICENSE = "Common Crawl; see De-Arteaga et al. 2019"
 VECTORS = "https://storage.googleapis.com/ai2i/nullspace/bert_encode_biasbios/"  # of the same texts: BERT's [CLS]
 PROFESSIONS = [
-    *(
-        "accountant",
-        "architect",
-        "attorney",
-        "chiropractor",
-        "comedian",
-        "composer",
-        "dentist",
-        "dietitian",
-        "dj",
-        "filmmaker",
-    ),
-    *(
-        "interior_designer",
-        "journalist",
-        "model",
-        "nurse",
-        "painter",
-        "paralegal",
-        "pastor",
-        "personal_trainer",
-        "photographer",
-    ),
-    *(
-        "physician",
-        "poet",
-        "professor",
-        "psychologist",
-        "rapper",
-        "software_engineer",
-        "surgeon",
-        "teacher",
-        "yoga_teacher",
-    ),
-]
+    "accountant", "architect", "attorney", "chiropractor", "comedian", "composer", "dentist", "dietitian", "dj",
+    "filmmaker", "interior_designer", "journalist", "model", "nurse", "painter", "paralegal", "pastor",
+    "personal_trainer", "photographer", "physician", "poet", "professor", "psychologist", "rapper", "software_engineer",
+    "surgeon", "teacher", "yoga_teacher",
+]  # fmt: skip
 GENDERS = ["m", "f"]
 NAMES = {"p": "profession", "g": "gender"}
 

@@ -54,37 +54,10 @@ DOWNLOADS = tuple(
 )
 
 CATEGORIES = [
-    "airplane",
-    "banana",
-    "bear",
-    "bed",
-    "bench",
-    "bird",
-    "boat",
-    "broccoli",
-    "bus",
-    "cat",
-    "clock",
-    "cow",
-    "dog",
-    "elephant",
-    "fire hydrant",
-    "giraffe",
-    "horse",
-    "motorcycle",
-    "person",
-    "pizza",
-    "scissors",
-    "sink",
-    "stop sign",
-    "teddy bear",
-    "toilet",
-    "traffic light",
-    "train",
-    "truck",
-    "vase",
-    "zebra",
-]
+    "airplane", "banana", "bear", "bed", "bench", "bird", "boat", "broccoli", "bus", "cat", "clock", "cow", "dog",
+    "elephant", "fire hydrant", "giraffe", "horse", "motorcycle", "person", "pizza", "scissors", "sink", "stop sign",
+    "teddy bear", "toilet", "traffic light", "train", "truck", "vase", "zebra",
+]  # fmt: skip
 SOURCE = "https://cocodataset.org"
 LICENSE = "CC BY 4.0"
 REMEDY = f"Get train2017, val2017 and their annotations from {SOURCE} into the folder coco that DESPUR_DATA_ROOT holds"

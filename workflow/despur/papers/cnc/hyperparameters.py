@@ -19,18 +19,8 @@ from despur.specs.spec import Spec, Sweep
 REPORTED = Path(__file__).parent / "reported"
 SCORES = ["validation_worst_group", "test_worst_group", "test_average"]
 GRID_COLUMNS = [
-    "dataset",
-    "method",
-    "hyperparameter",
-    "tried",
-    "selected",
-    "place",
-    "ours",
-    "source",
-    "data",
-    "seeds",
-    *SCORES,
-]
+    "dataset", "method", "hyperparameter", "tried", "selected", "place", "ours", "source", "data", "seeds", *SCORES,
+]  # fmt: skip
 KEYS = {  # the paper's name: the name of our setting
     "contrastive_weight_lambda": "lambda",
     "gradient_accumulation_steps": "accumulation",

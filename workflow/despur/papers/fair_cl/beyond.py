@@ -30,18 +30,9 @@ SHARES = {
     "leakage_logits": "leakage_yhat",
 }
 BASELINE_COLUMNS = [
-    "paper_dataset",
-    "method",
-    "kind",
-    *SHARES.values(),
-    "gap_low",
-    "gap_high",
-    "tradeoff_tuned",
-    "seeds",
-    "data",
-    "selected",
-    "verdict",
-]
+    "paper_dataset", "method", "kind", *SHARES.values(), "gap_low", "gap_high", "tradeoff_tuned", "seeds", "data",
+    "selected", "verdict",
+]  # fmt: skip
 
 
 def compare_baselines(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
