@@ -1,8 +1,6 @@
 import errno
 import fcntl
 import platform
-import subprocess
-import sys
 
 import pytest
 from project import Project
@@ -31,45 +29,6 @@ def test_locks_of_a_live_snakemake_stay_also_when_a_third_one_comes(tmp_path):
                 assert lock.exists()
     clear_stale_locks(tmp_path / ".snakemake").close()
     assert not lock.exists()
-
-
-HOLDER = """
-import sys, time
-from pathlib import Path
-from despur.orchestration.locks import clear_stale_locks
-
-alive = clear_stale_locks(Path(sys.argv[1]))
-print(len([*Path(sys.argv[1], "locks").glob("*.lock")]), flush=True)
-time.sleep(600)
-"""
-
-
-def test_of_two_snakemakes_one_is_killed_and_the_locks_of_the_other_stay(tmp_path):
-    """Real processes; in the end both are killed, and a third one needs no --unlock."""
-    folder = tmp_path / ".snakemake"
-
-    def start():
-        command = [sys.executable, "-c", HOLDER, str(folder)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        started.append(process)
-        return int(process.stdout.readline())
-
-    started = []
-    try:
-        assert start() == 0
-        held(folder)
-        assert start() == 1
-        started[1].kill()
-        started[1].wait()
-        assert start() == 1  # the first one is at work
-        for process in started:
-            process.kill()
-            process.wait()
-        assert start() == 0
-    finally:
-        for process in started:
-            process.kill()
-            process.communicate()
 
 
 def test_without_locks_of_the_operating_system_those_of_snakemake_stay(tmp_path, monkeypatch):
