@@ -123,13 +123,11 @@ def select_class_share(y: Array, rows: Array, share: float) -> Array:
 def backgrounds(rng: np.random.Generator, y: Array, settings: Settings) -> Array:
     """In each class exactly ``p_corr`` of the samples, to the nearest one, on the background of the class; which ones
     is random."""
-    a = np.empty_like(y)
-    for label in range(y.max() + 1):
-        inside = rng.permutation(np.flatnonzero(y == label))
-        share = settings["p_corr"] if settings["skew"] == "all" or label == y.max() else 0.5
-        aligned = np.arange(len(inside)) < round(share * len(inside))
-        a[inside] = np.where(aligned, label % 2, 1 - label % 2)
-    return a
+
+    def share(label: int) -> float:
+        return settings["p_corr"] if settings["skew"] == "all" or label == y.max() else 0.5
+
+    return scenes.assign_backgrounds(rng, y, lambda label: label % 2, share)
 
 
 def split_originals(y: Array, settings: Settings) -> dict[str, Array]:

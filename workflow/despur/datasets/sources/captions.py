@@ -19,12 +19,7 @@ SIDE = 40  # pixels of a scene; crops have 32
 def backgrounds(rng: np.random.Generator, digits: Array, skew: float) -> Array:
     """Digits below five mostly on land, the others mostly on water: of each digit exactly ``skew``, to the nearest
     scene."""
-    a = np.empty_like(digits)
-    for digit in np.unique(digits):
-        inside = rng.permutation(np.flatnonzero(digits == digit))
-        home = int(digit >= 5)
-        a[inside] = np.where(np.arange(len(inside)) < round(skew * len(inside)), home, 1 - home)
-    return a
+    return scenes.assign_backgrounds(rng, digits, lambda digit: int(digit >= 5), lambda _: skew)
 
 
 def captions(rng: np.random.Generator, digits: Array, a: Array, named: float) -> list[str]:

@@ -1,6 +1,8 @@
 """Small scenes: a handwritten digit, turned and shifted, pasted on a texture of land or of water. Each image has a
 texture of its own."""
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.ndimage import map_coordinates
 
@@ -14,6 +16,19 @@ LIGHT = (0.5, 1.5)
 TONES = (0.85, 1.0)  # of a digit, each channel: light, so that it can be read on either background
 INK = 0.4  # of a digit, of at most 1: where there is less, the background is visible
 HEIGHT, MOVE, TURN = 28, 1, 10  # of a digit: pixels, at most so many pixels, at most so many degrees
+
+
+def assign_backgrounds(
+    rng: np.random.Generator, labels: Array, home: Callable[[int], int], share: Callable[[int], float]
+) -> Array:
+    """Land (0) or water (1) for each scene (N,): of each label exactly ``share`` of the scenes, to the nearest one, on
+    its ``home``; which ones is random."""
+    a = np.empty_like(labels)
+    for label in np.unique(labels).tolist():
+        inside = rng.permutation(np.flatnonzero(labels == label))
+        aligned = np.arange(len(inside)) < round(share(label) * len(inside))
+        a[inside] = np.where(aligned, home(label), 1 - home(label))
+    return a
 
 
 def noise(rng: np.random.Generator, count: int, side: int, octaves: tuple[int, ...] = (2, 4, 8, 16)) -> Array:
