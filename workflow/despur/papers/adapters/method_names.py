@@ -68,7 +68,7 @@ def identify_backbone(encoder: Spec) -> str:
 def add_names(table: pd.DataFrame) -> pd.DataFrame:
     """Rows under the paper's names, with columns ``backbone`` and ``alpha``; alpha 0 of WiSE-FT is the linear probe
     too."""
-    identified = [identify(*key) for key in zip(table["paper_method"], table["method"], table["data"], strict=True)]
+    identified = [*map(identify, table["paper_method"], table["method"], table["data"])]
     names = pd.DataFrame(identified, columns=["paper_method", "backbone", "alpha"], index=table.index)
     table = table.assign(**names)
     return pd.concat(

@@ -10,7 +10,7 @@ import pandas as pd
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun, load_experiments
-from despur.papers.cnc.hyperparameters import group_grids, select_point
+from despur.papers.cnc.hyperparameters import average_seeds, group_grids, select_point
 from despur.reporting.tables import write_table
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
@@ -37,8 +37,7 @@ def write_table_clustering(artifact_runs: list[ArtifactRun], output: Path) -> No
 def compare_clusterings(artifact_runs: list[ArtifactRun]) -> Iterator[dict[str, Any]]:
     """The clusterings of one data set, and which of them validation data selects."""
     artifact_run, metrics = artifact_runs[0], load_metrics(artifact_runs)
-    best = metrics[(metrics["selection"] == "best") & (metrics["group"] == "")]
-    means = best.groupby(["split", "metric", "method"])["value"].mean()
+    means = average_seeds(metrics)
     selected = select_point(means["val"])
     for method in means["val", "worst_group_accuracy"].index:
         accuracies = {name: 100 * means[(*key, method)] for key, name in ACCURACIES.items()}

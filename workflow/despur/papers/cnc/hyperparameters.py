@@ -93,8 +93,7 @@ def summarize_grids(artifact_runs: list[ArtifactRun]) -> dict[str, Any]:
     """The grids of one method on one data set, the point that they select, and its accuracies in percent."""
     artifact_run, grids = artifact_runs[0], [locate_result(grid_run.folders[0]).sweep for grid_run in artifact_runs]
     metrics = load_metrics(artifact_runs)
-    best = metrics[(metrics["selection"] == "best") & (metrics["group"] == "")]
-    means = best.groupby(["split", "metric", "method"])["value"].mean()
+    means = average_seeds(metrics)
     chosen = select_point(means["val"])
     return {
         "dataset": artifact_run.paper_dataset,
@@ -109,6 +108,12 @@ def summarize_grids(artifact_runs: list[ArtifactRun]) -> dict[str, Any]:
         "test_worst_group": 100 * means["test", "worst_group_accuracy", chosen],
         "test_average": 100 * means["test", "average_accuracy", chosen],
     }
+
+
+def average_seeds(metrics: pd.DataFrame) -> pd.Series:
+    """Means over seeds of what is measured on all groups together, indexed by split, metric and point."""
+    best = metrics[(metrics["selection"] == "best") & (metrics["group"] == "")]
+    return best.groupby(["split", "metric", "method"])["value"].mean()
 
 
 def select_point(validation: pd.Series) -> str:

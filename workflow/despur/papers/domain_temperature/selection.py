@@ -58,8 +58,7 @@ def load_runs(
     if not len(table):
         columns = [*table.columns, "method", "group", "metric", *FAMILY, *NUMBERS, *NAMES]
         return pd.DataFrame(columns=list(dict.fromkeys(columns)))
-    pairs = list(zip(table["data"], table["method"], strict=True))
-    settings = pd.DataFrame([read_settings(*pair) for pair in pairs], index=table.index)
+    settings = pd.DataFrame([*map(read_settings, table["data"], table["method"])], index=table.index)
     return table.assign(
         **settings, group=table["group"].replace(SHARES), used_dataset=table["used_dataset"].map(without_sigma)
     )

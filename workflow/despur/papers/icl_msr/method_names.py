@@ -42,6 +42,5 @@ def read_settings(data: str, method: str) -> dict[str, Any]:
 
 def add_names(table: pd.DataFrame) -> pd.DataFrame:
     """Rows under the paper's names, with the settings of :func:`read_settings`."""
-    pairs = list(zip(table["data"], table["method"], strict=True))
-    about = {pair: read_settings(*pair) for pair in set(pairs)}
-    return table.assign(**pd.DataFrame([about[pair] for pair in pairs], index=table.index))
+    settings = pd.DataFrame([*map(read_settings, table["data"], table["method"])], index=table.index)
+    return table.assign(**settings)
