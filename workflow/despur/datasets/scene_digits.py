@@ -40,11 +40,7 @@ SETTINGS = {
     ),
     "train": choice("full", "foreground: training and validation images without background", "full", "foreground"),
     "foreground": bool_(False, "a split test_foreground too: the test images without background"),
-    "samples": int_(
-        0,
-        "adapters, Fig. 5: training samples, with the ratios of groups preserved; 0: all. Other splits stay whole",
-        at_least=0,
-    ),
+    "samples": read_declarations("datasets", "waterbirds")["SETTINGS"]["samples"],
     "copies": int_(3, "scenes of each training original: Waterbirds has 4,795 images; here, 700 originals", at_least=1),
     **without(read_declarations("datasets", "colored_digits")["SETTINGS"], "p_corr", "colors", "minority", "draw"),
     "draw": draw("which random split and scenes"),

@@ -6,14 +6,12 @@ import torch
 from despur.losses.discrepancy import mmd
 from despur.methods.base import Losses
 from despur.methods.families.selfsupervised import WithDomains
-from despur.specs.selfsupervised_hyperparameters import contrast, two_views
-from despur.specs.settings import component, float_, int_
+from despur.specs.declarations import read_declarations
+from despur.specs.settings import float_, int_
 from despur.storage.store import Array
 
 SETTINGS = {
-    **two_views(epochs=400, batch_size=256, source="App. D; the batch size is not stated"),
-    **contrast(0.1, "App. D: swept over .05 to 1; the selected value is not stated"),
-    "groups": component("inference", "oracle", "Sec. 2: the domains of training samples are known"),
+    **read_declarations("methods", "same_domain_negatives")["SETTINGS"],
     "weight": float_(1.0, "App. D: lambda, swept over .01, .1, 1, 5; the selected value is not stated", at_least=0),
     "kernels": int_(5, "not stated: RBF kernels, bandwidths at powers of two around the median distance", at_least=1),
 }

@@ -8,17 +8,16 @@ import numpy as np
 
 from despur.methods.families.fitted import Affine, AffineMethod
 from despur.numerics.linear import logistic
+from despur.specs.declarations import read_declarations
 from despur.specs.hyperparameters import criterion, on_stage1
-from despur.specs.settings import float_, int_
+from despur.specs.settings import float_
 from despur.storage.store import Array
 
 SETTINGS = {
     **on_stage1("simclr", "last", "Sec. 6.2: f is frozen after its training"),
     "strength": float_(1.0, "scikit-learn's C", above=0),
     "criterion": criterion("last", "there is only one step"),
-    "neighbours": int_(
-        5, "Sec. 6.2: k of the k-nn classifier, evaluated on the same representations; 0: none", at_least=0
-    ),
+    "neighbours": read_declarations("methods", "linear_classifier")["SETTINGS"]["neighbours"],
 }
 
 
