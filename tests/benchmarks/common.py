@@ -40,6 +40,22 @@ def compare(first: Callable[[], Any], second: Callable[[], Any], rounds: int = 1
     return float(np.median(times[:, 0] / times[:, 1])), *map(float, np.median(times, axis=0))
 
 
+def time_epochs(methods: dict[str, Any], epochs: int) -> dict[str, list[float]]:
+    """Core seconds of each epoch of each method, by turns: the machine is the same for all. Each epoch is the first:
+    at its start discriminators are fitted, its second half is MSR's second stage."""
+    from despur.compute.randomness import derive_generator
+
+    seconds: dict[str, list[float]] = {name: [] for name in methods}
+    for epoch in range(epochs):
+        for name, method in methods.items():
+            started = time.process_time()
+            for i, batch in enumerate(method.epoch_batches(derive_generator("bench", epoch))):
+                method.steps_done = i
+                method.step(batch, derive_generator("bench", epoch, i))
+            seconds[name].append(time.process_time() - started)
+    return seconds
+
+
 def seconds_of(command: list[str], folder: Path, environment: dict[str, str]) -> float:
     started = time.perf_counter()
     subprocess.run(

@@ -1,8 +1,6 @@
 """Adaptive temperature: what discriminator and augmentation add to a step."""
 
-import time
-
-from benchmarks.common import Row
+from benchmarks.common import Row, time_epochs, timed
 
 
 def domain_temperature(epochs: int = 2) -> list[Row]:
@@ -13,7 +11,6 @@ def domain_temperature(epochs: int = 2) -> list[Row]:
     import torch
 
     from despur.compute.input_batcher import InputBatcher
-    from despur.compute.randomness import derive_generator
     from despur.compute.task import Task
     from despur.specs.resolution import resolve
     from despur.training.inputs import load_method_class
@@ -24,21 +21,9 @@ def domain_temperature(epochs: int = 2) -> list[Row]:
     task = Task(InputBatcher(images, 28), rng.integers(0, 2, 6930), 2, cpu, rng.integers(0, 2, 6930))
     names = ("simclr", "domain_weighted_pairs", "domain_weighted_pairs+discriminator=batch")
     methods = {name: load_method_class(name.split("+")[0])(task, resolve("methods", name).points[0]) for name in names}
-    seconds = dict.fromkeys(methods, 0.0)
-    augmenting = 0.0
-    for epoch in range(epochs + 1):  # by turns: the machine is the same for all; the first is not counted
-        for name, method in methods.items():
-            started = time.process_time()
-            for i, batch in enumerate(method.epoch_batches(derive_generator("bench", epoch))):
-                method.steps_done = i  # of this epoch: at its start the discriminator is fitted
-                method.step(batch, derive_generator("bench", epoch, i))
-            seconds[name] += (time.process_time() - started) * (epoch > 0)
-    simclr = methods["simclr"]
+    seconds = {name: sum(each[1:]) for name, each in time_epochs(methods, 1 + epochs).items()}
     pair = task.batcher.batch(np.arange(256), rng).repeat(2, 1, 1, 1)
-    for _ in range(10):
-        started = time.process_time()
-        simclr.augment(pair, rng)
-        augmenting += (time.process_time() - started) / 10
+    augmenting = sum(timed(lambda: methods["simclr"].augment(pair, rng)) for _ in range(10)) / 10
     base = seconds["simclr"]
     rows: list[Row] = [
         ("simclr", 6912 * epochs / base, "images/s of core time", "", "two views of each; ConvNet, 28x28, one thread")

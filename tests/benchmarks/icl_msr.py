@@ -1,8 +1,6 @@
 """The meta semantic regularizer: what it adds to an epoch."""
 
-import time
-
-from benchmarks.common import Row
+from benchmarks.common import Row, time_epochs
 
 
 def icl_msr(epochs: int = 4) -> list[Row]:
@@ -13,7 +11,6 @@ def icl_msr(epochs: int = 4) -> list[Row]:
     import torch
 
     from despur.compute.input_batcher import InputBatcher
-    from despur.compute.randomness import derive_generator
     from despur.compute.task import Task
     from despur.specs.resolution import resolve
     from despur.training.inputs import load_method_class
@@ -43,14 +40,7 @@ def icl_msr(epochs: int = 4) -> list[Row]:
             name: load_method_class(name.split("+")[0])(task, resolve("methods", name + more).points[0])
             for name, more in names.items()
         }
-        seconds = dict.fromkeys(methods, float("inf"))
-        for epoch in range(epochs):  # by turns: the machine is the same for all; the fastest epoch counts
-            for name, method in methods.items():
-                started = time.process_time()
-                for i, batch in enumerate(method.epoch_batches(derive_generator("bench", epoch))):
-                    method.steps_done = i  # of this epoch: the second half is stage 2
-                    method.step(batch, derive_generator("bench", epoch, i))
-                seconds[name] = min(seconds[name], time.process_time() - started)
+        seconds = {name: min(each) for name, each in time_epochs(methods, epochs).items()}
         second, first = list(methods)[1:]
         rows.append(
             (
