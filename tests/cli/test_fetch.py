@@ -109,6 +109,16 @@ def test_a_configuration_names_what_it_lacks(tmp_path, monkeypatch):
     assert fetch.list_missing(config) == ["waterbirds"]
 
 
+def test_what_a_configuration_lacks_is_checked_without_a_download(tmp_path, monkeypatch):
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path))
+    monkeypatch.setattr(fetch, "ask_address", lambda address: "there")
+    monkeypatch.setattr(fetch, "fetch_file", None)
+    config = tmp_path / "own.yaml"
+    config.write_text("papers: [cnc]\nmethods: [erm]\nseeds: 1\ndatasets: {waterbirds: waterbirds}\n")
+    _, *rows = fetch.fetch(configfile=config, check=True, yes=True)
+    assert rows and {row.values["name"] for row in rows} == {"waterbirds"}
+
+
 def test_a_name_or_a_configuration_is_needed():
     with pytest.raises(SettingError, match="name a data set"):
         [*fetch.fetch()]

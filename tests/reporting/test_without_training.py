@@ -64,6 +64,15 @@ def test_records_are_left_out_by_option_and_by_configuration(text, use_ledger, m
     assert made and not any(runs for own in made.values() for runs in own.values())
 
 
+def test_hours_of_a_run_are_not_those_of_its_stage_1(tmp_path, monkeypatch):
+    monkeypatch.setattr(without_training, "REFERENCE", tmp_path)
+    key = "colored_digits/erm/s0"
+    runs = {f"results/{stage}/{key}": {"seconds": s, "runs": [key]} for stage, s in (("runs", 7200), ("stage1", 36))}
+    (tmp_path / "mnist/cnc").mkdir(parents=True)
+    (tmp_path / "mnist/cnc/provenance.json").write_text(json.dumps({"runs": runs}))
+    assert without_training.read_kept_hours() == {key: 2.0}
+
+
 @pytest.mark.long
 def test_tables_under_a_choice_show_its_runs_in_the_place_of_the_others(monkeypatch):
     method, measured = "erm+learning_rate=0.1", []

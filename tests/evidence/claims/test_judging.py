@@ -489,6 +489,10 @@ def test_a_claim_is_executed_on_printed_numbers(contrasts, margin, outcome, tmp_
     )
 
 
+def test_a_paper_without_tables_of_numbers_prints_none(tmp_path):
+    assert load_printed_numbers(tmp_path / "reported").empty
+
+
 def test_printed_numbers_may_go_by_other_names(tmp_path):
     write(tmp_path, [], "cmnist,cnc,label_fraction=0.01,test_ood_accuracy,0.9,,fraction,\n")
     names = [

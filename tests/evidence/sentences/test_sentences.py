@@ -98,11 +98,12 @@ def test_a_value_is_judged_as_a_table_s_number_is(paper, values, verdict, would_
     assert would_decide is None or row["would_decide"] == would_decide
 
 
+@pytest.mark.parametrize(("unit", "point"), [("pp", 1), ("fraction", 0.01)])
 @pytest.mark.parametrize(("formula", "terms"), [("{method: a}", 1), ("{higher: a, than: b}", 2)])
-def test_test_samples_vary_each_accuracy_of_a_formula(paper, monkeypatch, formula, terms):
+def test_test_samples_vary_each_accuracy_of_a_formula(paper, monkeypatch, formula, terms, unit, point):
     monkeypatch.setattr("despur.evidence.sentences.values.sample_variance", lambda *_: 1.0)  # squared points
-    (row,) = paper(formula, {"a": [0.6] * 3, "b": [0.5] * 3})
-    half = stats.norm.isf(0.025) * np.sqrt(terms)
+    (row,) = paper(formula, {"a": [0.6] * 3, "b": [0.5] * 3}, printed=str(10 * point), unit=unit)
+    half = stats.norm.isf(0.025) * np.sqrt(terms) * point
     assert (row["high"] - row["low"]) / 2 == pytest.approx(half)
 
 

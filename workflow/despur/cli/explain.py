@@ -20,7 +20,7 @@ from despur.specs.stages import STAGES
 def explain(path: str, defaults: bool = False) -> Iterator[str]:
     """what a path is, what it is made from and used for, and each setting that is no default, with where it comes
     from"""
-    if "/papers/" in path:
+    if Path(path).parent.parent.name == "papers":
         yield from explain_artifact(Path(path))
         return
     result = locate_result(path)

@@ -24,16 +24,16 @@ def fetch(
     name: str | None = None, configfile: Path | None = None, yes: bool = False, check: bool = False
 ) -> Iterator[str]:
     """the raw files of a data set, or the weights of an encoder: source, size and license, then the download"""
-    if check and not configfile:
-        yield from check_addresses([str(name)] if name else [])
-        return
-    if bool(name) == bool(configfile):
+    if (name and configfile) or not (name or configfile or check):
         raise SettingError("name a data set or encoder (waterbirds, resnet50), or a configuration (--configfile FILE)")
-    names = [name] if name else list_missing(Path(str(configfile)))
-    if not names:
+    names = list_missing(configfile) if configfile else [name] if name else []
+    if configfile and not names:
         yield "all raw files are here"
-    for component in names:
-        yield from fetch_component(str(component), yes)
+    elif check:
+        yield from check_addresses(names)
+    else:
+        for component in names:
+            yield from fetch_component(component, yes)
 
 
 def list_missing(configfile: Path) -> list[str]:

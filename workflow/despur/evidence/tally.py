@@ -9,6 +9,7 @@ import pandas as pd
 
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.claims.judging import CLAIM_COLUMNS, judge_claims
+from despur.evidence.numbers.printed import read_reported
 from despur.evidence.numbers.tables import NUMBER_COLUMNS
 from despur.evidence.numbers.tables import TEXTS as NUMBER_TEXTS
 from despur.evidence.numbers.verdicts import P_VALUES
@@ -54,29 +55,18 @@ FLOATS = [
 def list_printed(paper: str) -> pd.DataFrame:
     """Every number that a paper prints (reported/*.csv; not its hyper-parameters, nor what is lost in print): a row
     each, with its unit, its place in the paper and the table here that compares it."""
-    artifacts, tables = experiments.load_experiments(paper)["artifacts"], []
+    artifacts = experiments.load_experiments(paper)["artifacts"]
     shown_by = {
         Path(file).stem: name
         for name, here in artifacts.items()
         for file in here.get("reads", [])
         if file.startswith("reported/") and artifact_files.find_module(name) == artifact_files.TABLE
     }
-    for file in sorted((paper_folders.find_paper(paper) / "reported").glob("*.csv")):
-        table = pd.read_csv(file, dtype={"setting": str})
-        if "metric" in table:
-            place = "text" if file.stem == "prose" else artifact_files.format_label(file.stem)
-            tables.append(
-                table.assign(
-                    artifact=file.stem if file.stem in artifacts else shown_by.get(file.stem, file.stem), place=place
-                )
-            )
+    table = read_reported(paper_folders.find_paper(paper) / "reported")
+    shown = table["table"].map(lambda name: name if name in artifacts else shown_by.get(name, name))
+    place = table["table"].map(lambda name: "text" if name == "prose" else artifact_files.format_label(name))
     names = {"dataset": "paper_dataset", "mean": "reported", "std": "reported_std"}
-    table = (
-        pd.concat(tables, ignore_index=True).rename(columns=names)
-        if tables
-        else pd.DataFrame(columns=[*PRINTED_KEY, "reported", "unit", "place"])
-    )
-    return table[~table["metric"].str.startswith("hyperparameter") & table["reported"].notna()].reset_index(drop=True)
+    return table.drop(columns="table").rename(columns=names).assign(artifact=shown, place=place)
 
 
 def list_measured(config: Mapping[str, Any], paper: str) -> pd.DataFrame:

@@ -144,7 +144,8 @@ def read_kept_hours() -> dict[str, float]:
     return {
         key: float(about["seconds"]) / 3600 / len(about["runs"])
         for file in sorted(REFERENCE.glob("*/*/provenance.json"))
-        for about in read_json(file)["runs"].values()
+        for folder, about in read_json(file)["runs"].items()
+        if locate_result(folder).stage == "runs"  # a model of stage 1 has the key of a run of ERM
         for key in about.get("runs", [])
     }
 

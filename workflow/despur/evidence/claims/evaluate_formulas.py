@@ -16,10 +16,8 @@ from despur.storage.store import Array
 def collect_values(formulas: Formulas, measured: MeasuredValues) -> list[pd.DataFrame]:
     """Every value that formulas need."""
     values = []
-    for part in formulas.parts:
-        if isinstance(part, Formulas):
-            values += collect_values(part, measured)
-        elif isinstance(part, Correlation):
+    for part in formulas.leaves():
+        if isinstance(part, Correlation):
             values.append(measured.correlation(part)[0])
         else:
             values += [measured.value(term) for _, term in part.terms]
@@ -28,15 +26,8 @@ def collect_values(formulas: Formulas, measured: MeasuredValues) -> list[pd.Data
 
 def collect_rows(formulas: Formulas, measured: MeasuredValues) -> pd.DataFrame:
     """The rows of the metrics that formulas are made of."""
-    tables = [measured.metrics[:0]]
-    for part in formulas.parts:
-        if isinstance(part, Formulas):
-            tables.append(collect_rows(part, measured))
-        elif isinstance(part, Correlation):
-            tables += [measured.rows(measured.metrics, {**part.of, "metric": metric}) for metric in part.metrics]
-        else:
-            tables += [measured.rows(measured.metrics, term) for _, term in part.terms]
-    return pd.concat(tables)
+    terms = [term for part in formulas.leaves() for _, term in part.terms]
+    return pd.concat([measured.metrics[:0], *(measured.rows(measured.metrics, term) for term in terms)])
 
 
 def common_seeds(frames: Sequence[pd.DataFrame]) -> list[int]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.claims.measured_values import MeasuredValues
-from despur.evidence.numbers.printed import is_same, parse_settings
+from despur.evidence.numbers.printed import is_same, parse_settings, read_reported
 from despur.evidence.numbers.verdicts import last_digit
 from despur.evidence.statistics.formulas import DEFAULTS, Correlation, Formula, Formulas
 from despur.evidence.statistics.levels import MeasurementKeys
@@ -20,14 +20,10 @@ from despur.evidence.statistics.levels import MeasurementKeys
 def load_printed_numbers(folder: Path) -> pd.DataFrame:
     """All numbers that a paper prints (reported/*.csv), as shares where they are percentages, with a column for each
     printed setting."""
-    tables = []
-    for file in sorted(folder.glob("*.csv")):
-        table = pd.read_csv(file, dtype={"setting": str})
-        if "metric" in table:
-            settings = pd.DataFrame([parse_settings(text) for text in table["setting"]], table.index)
-            tables.append(table.join(settings).assign(table=file.stem, settings=settings.notna().sum(axis=1)))
-    table = pd.concat(tables, ignore_index=True)
-    table = table[~table["metric"].str.startswith("hyperparameter") & table["mean"].notna()]
+    table = read_reported(folder)
+    settings = pd.DataFrame([parse_settings(text) for text in table["setting"]], table.index)
+    others = settings.drop(columns="table", errors="ignore")  # the file counts, also where a number says another table
+    table = table.join(others).assign(settings=settings.notna().sum(axis=1))
     share = table["unit"].isin(["percent", "pp"])
     scale = np.where(share, 100, 1)
     digits = table.groupby(["table", "metric"])["mean"].transform(lambda means: 2 * last_digit(means))

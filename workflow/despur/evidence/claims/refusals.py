@@ -8,7 +8,7 @@ from despur.evidence.numbers.printed import parse_settings
 from despur.evidence.numbers.settings import list_fitted_rules
 from despur.evidence.runs.changed_settings import counts_training
 from despur.evidence.statistics.contrasts import SEEDS, Group, contrasts_of
-from despur.evidence.statistics.formulas import Correlation, Formulas
+from despur.evidence.statistics.formulas import Formulas
 
 RUN = ["paper_dataset", "used_dataset", "paper_method"]
 PRESUPPOSED = "what the claim presupposes is not shown"
@@ -26,10 +26,15 @@ def explain_refusal(statement: Group, given: Group) -> str:
 
 
 def explain_settings(used: pd.DataFrame, every: pd.DataFrame) -> str:
-    """Why runs on the paper's own data decide nothing about it; empty where they may. ``used``: the rows of the metrics
-    that contrasts and what is given are made of; ``every``: all rows of these metrics."""
+    """Why runs on the paper's own data decide nothing about it: training is shorter, or other settings are not the
+    paper's; empty where they may. Longer training is no reason. ``used``: the rows of the metrics that contrasts and
+    what is given are made of; ``every``: all rows of these metrics."""
     shortened, changed = (list_texts(column, used, every) for column in ("shortened", "changed"))
-    return explain_shortened_training(shortened) or explain_changed_settings(changed)
+    if shortened:
+        return f"not trained as long as in the paper ({'; '.join(shortened)}): decides nothing about it"
+    settings = {item for text in changed for item in parse_settings(text).items()}
+    other = [f"{key}={value}" for key, value in sorted(settings) if not counts_training(key)]
+    return f"other settings than the paper's ({', '.join(other)}): decides nothing about it" if other else ""
 
 
 def list_changed(used: pd.DataFrame, every: pd.DataFrame) -> list[str]:
@@ -68,14 +73,7 @@ def list_fitted_settings(used: pd.DataFrame, every: pd.DataFrame) -> str:
 
 def list_fixed_keys(formulas: Formulas) -> set[str]:
     """Every key that a claim's measurements state."""
-    keys: set[str] = set()
-    for part in formulas.parts:
-        if isinstance(part, Formulas):
-            keys |= list_fixed_keys(part)
-        else:
-            terms = [part.of] if isinstance(part, Correlation) else [term for _, term in part.terms]
-            keys |= {key for term in terms for key in term}
-    return keys
+    return {key for part in formulas.leaves() for _, term in part.terms for key in term}
 
 
 def list_texts(column: str, used: pd.DataFrame, every: pd.DataFrame) -> list[str]:
@@ -104,15 +102,3 @@ def explain_no_interval(statement: Group) -> str:
         if not contrast.has_interval and contrast.estimate != contrast.margin
     ]
     return f"the same from all seeds, and no noise of test data is known: {exact[0]}" if exact else ""
-
-
-def explain_shortened_training(texts: Sequence[str]) -> str:
-    """That training is shorter than the paper's; empty for none. Longer training is no reason to refuse a verdict."""
-    return f"not trained as long as in the paper ({'; '.join(texts)}): decides nothing about it" if texts else ""
-
-
-def explain_changed_settings(texts: Sequence[str]) -> str:
-    """Which settings are not the paper's, the length of training aside; empty for none."""
-    changed = {item for text in texts for item in parse_settings(text).items()}
-    other = [f"{key}={value}" for key, value in sorted(changed) if not counts_training(key)]
-    return f"other settings than the paper's ({', '.join(other)}): decides nothing about it" if other else ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -11,6 +12,19 @@ from despur.specs.declarations import read_declarations
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
+
+REPORTED_COLUMNS = ["dataset", "method", "setting", "metric", "mean", "std", "unit", "formula", "note", "table"]
+
+
+def read_reported(folder: Path) -> pd.DataFrame:
+    """Every number that a paper prints (reported/*.csv), not its hyper-parameters, nor what is lost in print.
+    ``table``: the name of its file."""
+    files = ((file.stem, pd.read_csv(file, dtype={"setting": str})) for file in sorted(folder.glob("*.csv")))
+    tables = [numbers.assign(table=name) for name, numbers in files if "metric" in numbers]
+    if not tables:
+        return pd.DataFrame(columns=REPORTED_COLUMNS)
+    table = pd.concat(tables, ignore_index=True)
+    return table[~table["metric"].str.startswith("hyperparameter") & table["mean"].notna()].reset_index(drop=True)
 
 
 def parse_settings(text: Any) -> dict[str, str]:

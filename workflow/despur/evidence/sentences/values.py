@@ -84,8 +84,8 @@ def evaluate_alone(formulas: Formulas, measured: MeasuredValues) -> Group:
 
 
 def sum_noise(sentence: Sentence, formula: Formula, measured: MeasuredValues) -> float:
-    """Variance of the difference to the printed number by test samples, squared: of all accuracies of a formula, as if
-    their test samples were not the same, which is an upper bound for differences."""
+    """Variance, in the unit of the sentence squared, of the difference to the printed number by test samples: of all
+    accuracies of a formula, as if their test samples were not the same, which is an upper bound for differences."""
     total = 0.0
     for weight, term in formula.terms:
         if term["split"] == "test" and term["metric"].endswith("accuracy"):
@@ -93,7 +93,7 @@ def sum_noise(sentence: Sentence, formula: Formula, measured: MeasuredValues) ->
                 measured.metrics, {key: value for key, value in term.items() if key not in ("metric", "group")}
             )
             number = sentence.number._replace(dataset=term["dataset"], method=term["method"], metric=term["metric"])
-            total += weight**2 * sample_variance(number, rows, str(rows["data"].iloc[0]))
+            total += (weight * sentence.scale / 100) ** 2 * sample_variance(number, rows, str(rows["data"].iloc[0]))
     return total
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,11 @@ class Correlation:
     margin: float
     label: str
 
+    @property
+    def terms(self) -> tuple[tuple[float, MeasurementKeys], ...]:
+        """Its two metrics, each over all points."""
+        return tuple((1.0, {**self.of, "metric": metric}) for metric in self.metrics)
+
 
 @dataclass(frozen=True)
 class Formulas:
@@ -45,6 +50,11 @@ class Formulas:
 
     parts: list[Formula | Correlation | Formulas]
     at_least: int | None = None
+
+    def leaves(self) -> Iterator[Formula | Correlation]:
+        """Each formula, those of groups within it included."""
+        for part in self.parts:
+            yield from part.leaves() if isinstance(part, Formulas) else [part]
 
 
 def describe(high: Any, low: Any, hidden: set[str]) -> str:

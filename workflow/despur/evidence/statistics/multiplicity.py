@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from scipy import stats
 
 from despur.storage.store import Array
 
@@ -18,27 +19,19 @@ def calibrate(p_values: Array) -> Array:
 
 def adjust_false_discoveries(p_values: Array) -> Array:
     """q values (N,): the smallest rate of false discoveries at which each of N tests is rejected. NaN stays NaN."""
-    return adjust(p_values, lambda ordered: np.minimum.accumulate((ordered * count_up(ordered))[::-1])[::-1])
+    values = np.array(p_values, float)
+    known = ~np.isnan(values)
+    values[known] = stats.false_discovery_control(values[known])
+    return values
 
 
 def adjust_holm(p_values: Array) -> Array:
     """p values (N,) that hold for all N tests together. NaN stays NaN."""
-    return adjust(p_values, lambda ordered: np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1)))
-
-
-def count_up(ordered: Array) -> Array:
-    """N / rank of each of N values in rising order."""
-    return np.asarray(len(ordered) / np.arange(1, len(ordered) + 1))
-
-
-def adjust(p_values: Array, of_ordered: Callable[[Array], Array]) -> Array:
-    """What ``of_ordered`` makes of the known p values in rising order, at most 1, in the order given."""
-    values = np.asarray(p_values, float)
-    places = np.flatnonzero(~np.isnan(values))
-    order = places[np.argsort(values[places], kind="stable")]
-    adjusted = np.full(len(values), np.nan)
-    adjusted[order] = np.minimum(of_ordered(values[order]), 1.0) if len(order) else []
-    return adjusted
+    values = np.array(p_values, float)
+    known = np.flatnonzero(~np.isnan(values))
+    order = known[np.argsort(values[known], kind="stable")]
+    values[order] = np.minimum(np.maximum.accumulate(values[order] * np.arange(len(order), 0, -1)), 1.0)
+    return values
 
 
 def find_p_value(is_shown: Callable[[float], Array]) -> float:
