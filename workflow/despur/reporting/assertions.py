@@ -9,7 +9,7 @@ import pandas as pd
 
 from despur.evidence.claims.claim_format import read_claims, read_levels
 from despur.evidence.sentences.sentence_format import COUNTED_KEYS, Sentence, expand, read_sentence
-from despur.evidence.statistics.formulas import Correlation, Formulas
+from despur.evidence.statistics.formulas import Formulas
 from despur.evidence.statistics.levels import MeasurementKeys
 from despur.orchestration.experiments import load_experiments
 from despur.orchestration.paper_folders import find_paper
@@ -78,22 +78,12 @@ def list_formulas(sentence: Sentence, every: Any) -> Iterator[Formulas]:
 
 
 def list_terms(formulas: Iterable[Formulas]) -> list[MeasurementKeys]:
-    """What they read, each once."""
-    terms = [
-        {key: value for key, value in term.items() if key not in NO_SETTINGS}
+    """What they read, each once; what a correlation goes over has any value."""
+    every = [
+        {**dict.fromkeys(getattr(part, "over", ()), ANY), **term}
         for group in formulas
-        for term in list_group_terms(group)
+        for part in group.leaves()
+        for _, term in part.terms
     ]
+    terms = [{key: value for key, value in term.items() if key not in NO_SETTINGS} for term in every]
     return list({repr(sorted(term.items(), key=lambda item: item[0])): term for term in terms}.values())
-
-
-def list_group_terms(group: Formulas) -> Iterator[Mapping[str, Any]]:
-    """The measurements of a formula and of those within it; those of a correlation have any value of what it is taken
-    over."""
-    for part in group.parts:
-        if isinstance(part, Formulas):
-            yield from list_group_terms(part)
-        elif isinstance(part, Correlation):
-            yield {**dict.fromkeys(part.over, ANY), **part.of}
-        else:
-            yield from (term for _, term in part.terms)

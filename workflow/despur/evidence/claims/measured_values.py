@@ -123,18 +123,15 @@ class MeasuredValues:
     ) -> tuple[pd.Index, pd.DataFrame]:
         """The points that can be compared (:func:`complete`), and the correlation over them: a row for each seed, the
         columns of the table."""
-        first, second = (self._points(table, correlation, term, columns) for _, term in correlation.terms)
+        first, second = (self._points(self.rows(table, term), correlation, columns) for _, term in correlation.terms)
         points, both = first.index.intersection(second.index), first.columns.intersection(second.columns)
         if not len(points):
             return points, pd.DataFrame()
         values = [metric_values.loc[points, both].to_numpy(float).T for metric_values in (first, second)]
         return points, pd.Series(correlate_ranks(*values), both).unstack(level=0)
 
-    def _points(
-        self, table: pd.DataFrame, correlation: Correlation, term: MeasurementKeys, columns: list[str]
-    ) -> pd.DataFrame:
+    def _points(self, rows: pd.DataFrame, correlation: Correlation, columns: list[str]) -> pd.DataFrame:
         """Values with a row for each point, columns (column of the table, seed); complete."""
-        rows = self.rows(table, term)
         over = [KEY_COLUMNS.get(key, key) for key in correlation.over]
         if missing := [key for key in over if key not in rows]:
             raise Missing(f"{correlation.label}: no run varies {', '.join(missing)}")
