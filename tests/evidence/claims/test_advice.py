@@ -5,16 +5,10 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from tests.evidence.statistics.test_contrasts import contrast
 
-from despur.evidence.claims.advice import what_would_settle
-from despur.evidence.statistics.contrasts import LEVEL, Contrast, Group
-
-
-def contrast(by_seed, margin=0.0, test_sd=0.0, **more):
-    """Values by seed; the same noise of test originals in all seeds, of exactly this standard deviation."""
-    by_seed = np.asarray(by_seed, float)
-    noise = np.resize([-1.0, 1.0], 400) * test_sd * math.sqrt(399 / 400)
-    return Contrast(by_seed, by_seed[:, None] + (noise if test_sd else np.empty(0)), margin, **more)
+from despur.evidence.claims.claim_evidence import what_would_settle
+from despur.evidence.statistics.contrasts import LEVEL, Group
 
 
 def seeds_for(gap, sd, test_sd=0.0, level=LEVEL):
