@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays
 from project import SOURCE
 from records import add, git, labels, rewrite, spoil
 
-from despur.cli.records import check_ledger
+from despur.cli.ledger import check_ledger
 from despur.evidence.ledger import files as ledger
 from despur.evidence.ledger import record_checks
 from despur.evidence.ledger.cards import make_card, read_card

@@ -15,7 +15,7 @@ from records import git
 
 from despur import evaluate
 from despur.cli import ledger as ledger_command
-from despur.cli.records import record_folders
+from despur.cli.ledger import record_folders
 from despur.evidence.ledger import files as ledger
 from despur.evidence.ledger import measuring, record_checks
 from despur.evidence.ledger import recorded as recorded_rows

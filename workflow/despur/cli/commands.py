@@ -11,7 +11,6 @@ from despur.cli import (
     explain,
     explore,
     fetch,
-    judge,
     ledger,
     list,
     new,
@@ -144,7 +143,7 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
         },
     ),
     "judge": (
-        judge.judge_measured,
+        summary.judge_measured,
         {
             "--configfile": PATH | {"default": PUBLISHED},
             "--output": PATH | {"default": Path("results/verdicts"), "help": "the folder to write to"},

@@ -1,11 +1,11 @@
 """``despur record`` and ``despur ledger``: what finished runs measured, kept in results/ledger."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from despur.cli.rows import Row
 from despur.orchestration import configuration
-from despur.orchestration.experiments import PUBLISHED
+from despur.orchestration.experiments import LEDGER, PUBLISHED
 from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError
 from despur.storage.raw_files import is_bundled
@@ -15,8 +15,6 @@ JUDGED = [PUBLISHED, Path("config/frozen.yaml")]  # what the ledger's records ar
 
 def record_runs(paths: list[Path], configfile: Path | None, commit: str | None) -> Iterator[str]:
     """keep what finished runs measured in results/ledger, a small file for each: of folders or of a configuration"""
-    from despur.cli.records import record_folders
-
     if bool(paths) == bool(configfile):
         example = "despur record results/runs/cmnist/cnc/s0-2"
         raise SettingError(f"name folders ({example}) or a configuration (--configfile FILE)")
@@ -32,6 +30,29 @@ def record_runs(paths: list[Path], configfile: Path | None, commit: str | None) 
         yield from record_folders(finished, commit)
 
 
+def record_folders(paths: Iterable[str | Path], commit: str | None = None, folder: Path = LEDGER) -> Iterator[str]:
+    """Record every run of these folders. Raises SettingError for a ``commit`` that is none; at the end where some
+    folders were refused; the rest are recorded."""
+    from despur.evidence.ledger.recording import record_folder, refuse_changed_code
+    from despur.storage.commits import find_commit
+    from despur.storage.store import InputError
+
+    refuse_changed_code()
+    if commit is not None:
+        find_commit(commit)
+    refused, paths = 0, list(paths)
+    for path in paths:
+        try:
+            for file in record_folder(locate_result(path), commit, folder):
+                size = file.stat().st_size
+                yield Row(f"recorded  {file} ({size / 1000:.1f} kB)", "records", file=str(file), bytes=size)
+        except (SettingError, InputError) as error:
+            refused += 1
+            yield Row(f"refused   {error}", "refused", folder=str(path), reason=str(error))
+    if refused:
+        raise SettingError(f"{refused} of {len(paths)} folders were refused")
+
+
 def list_folders(configfile: Path) -> list[Path]:
     """The folders of stage-2 runs that a configuration shows."""
     shown = configuration.list_shown_results(configuration.load_configuration(configfile))
@@ -40,8 +61,6 @@ def list_folders(configfile: Path) -> list[Path]:
 
 def check_or_report(action: str) -> Iterator[str]:
     """check: whether every record in results/ledger is right; report: what was measured, into all READMEs"""
-    from despur.cli.records import check_ledger
-
     if action == "report":
         from despur.evidence.all_evidence import load_evidence
         from despur.reporting import reference
@@ -62,3 +81,16 @@ def check_or_report(action: str) -> Iterator[str]:
         yield from (f"written  {file}" for file in pages)
         return
     yield from check_ledger()
+
+
+def check_ledger(folder: Path = LEDGER) -> Iterator[str]:
+    """A line for each fault, naming its file; or one that there is none. Raises SettingError where there are faults."""
+    from despur.evidence.ledger.record_checks import check_files
+
+    records, cards, faults = check_files(folder)
+    yield from (Row(fault, "faults", fault=fault) for fault in faults)
+    if faults:
+        count = f"{len(faults)} fault{'s' * (len(faults) > 1)}"
+        raise SettingError(f"{folder}: {count}. Record these runs again (despur record FOLDER), or remove the files")
+    text = f"{folder}: {records} records, {cards} cards, no fault"
+    yield Row(text, "checked", folder=str(folder), records=records, cards=cards)

@@ -1,5 +1,5 @@
 """``despur summary``: the last screen of ``make``: what is known of each paper, whether runs have the digits of the
-reference, and the page to open."""
+reference, and the page to open. ``despur judge``: the same table of what is measured already."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +22,14 @@ def summarize_run(configfile: Path) -> Iterator[str]:
     yield f"\n{digits.describe()}"
     yield f"\nOpen {scorecard.with_suffix('.html')}"
     digits.refuse_differences()
+
+
+def judge_measured(configfile: Path, output: Path, no_ledger: bool) -> Iterator[str]:
+    """tables, claims and scorecard from the ledger and the runs that are here; nothing is trained"""
+    from despur.reporting.without_training import give_verdicts
+
+    yield from give_verdicts(configfile, output, not no_ledger)
+    yield from show_known(output / "scorecard.csv")
 
 
 def show_known(scorecard: Path) -> Iterator[str]:

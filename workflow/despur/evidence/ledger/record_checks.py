@@ -1,6 +1,7 @@
-"""What is wrong with a record of the ledger: what it says of its run, and metrics that do not follow from its
-predictions."""
+"""What is wrong with the ledger: a record that this version cannot read, of a run that does not exist, or whose metrics
+do not follow from its predictions; and records that say the same."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -22,15 +23,58 @@ from despur.storage.store import Dataset, InputError
 ROUNDING = 1e-9  # by so much a value may differ that is summed in another order
 PREDICTED = ("average_accuracy", "worst_group_accuracy", "probe_accuracy", "domain_accuracy")  # what tables show
 NUMBERS = ("seconds", "peak_memory_mb")
+MEASURED_PARTS = ("run", "metrics", "predictions", "draws")  # with seconds: equal only in copies
 load_card, find_checksum = cache(read_card), cache(plan_checksum)
 
 
 def load_sound(folder: Path) -> tuple[list[Record], list[str]]:
     """Every record of a ledger that has no fault, and what is wrong with the others."""
-    records, faults = files.load(folder)
-    judged = [(record, list_faults(record, folder)) for record in records]
+    judged, faults = load_judged(folder)
     sound = [record for record, record_faults in judged if not record_faults]
     return sound, faults + [fault for _, record_faults in judged for fault in record_faults]
+
+
+def load_judged(folder: Path) -> tuple[list[tuple[Record, list[str]]], list[str]]:
+    """Every record of a ledger with what is wrong with it; and what is wrong with the files that cannot be read."""
+    records, faults = files.load(folder)
+    return [(record, list_faults(record, folder)) for record in records], faults
+
+
+def check_files(folder: Path) -> tuple[int, int, list[str]]:
+    """How many records and cards a ledger has, and every fault, which names its file."""
+    cards, faults = load_cards(folder)
+    judged, unread = load_judged(folder)
+    faults += unread + list(find_strangers(folder)) + list(find_repeated(record for record, _ in judged))
+    faults += [fault for _, record_faults in judged for fault in record_faults]
+    return len(judged), len(cards), sorted(faults)
+
+
+def load_cards(folder: Path) -> tuple[list[Path], list[str]]:
+    """Every card, and what is wrong with those that cannot be read."""
+    cards, faults = [], []
+    for path in sorted(folder.glob("*/card-*.json")):
+        try:
+            load_card(path)
+            cards.append(path)
+        except InputError as error:
+            faults.append(str(error))
+    return cards, faults
+
+
+def find_strangers(folder: Path) -> Iterator[str]:
+    """Files that are neither records nor cards, by their names."""
+    for path in folder.rglob("*"):
+        if path.is_file() and not (path.match("*/*/s*.json") or path.match("*/card-*.json")):
+            yield f"{path}: neither a record (DATASET/METHOD/s0-DIGEST.json) nor a card (DATASET/card-DIGEST.json)"
+
+
+def find_repeated(records: Iterable[Record]) -> Iterator[str]:
+    """Records whose run took the same seconds and gave the same numbers as that of another."""
+    first: dict[str, Path] = {}
+    for record in records:
+        told = json.dumps([record.content[key] for key in MEASURED_PARTS], sort_keys=True)
+        if first.setdefault(told, record.path) != record.path:
+            yield f"{record.path}: says the same as {first[told]}"
 
 
 def list_faults(record: Record, folder: Path) -> list[str]:
