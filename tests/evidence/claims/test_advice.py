@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from tests.evidence.statistics.test_contrasts import contrast
 
-from despur.evidence.claims.advice import what_would_settle
+from despur.evidence.claims.claim_evidence import what_would_settle
 from despur.evidence.statistics.contrasts import LEVEL, Group
 
 

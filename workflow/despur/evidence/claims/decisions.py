@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.evidence.claims.advice import what_would_settle
-from despur.evidence.claims.claim_evidence import summarize
+from despur.evidence.claims.claim_evidence import summarize, what_would_settle
 from despur.evidence.claims.claim_format import Claim
 from despur.evidence.claims.evaluate_formulas import collect_rows, collect_values, common_seeds, evaluate
 from despur.evidence.claims.measured_values import AmbiguousValue, MeasuredValues
