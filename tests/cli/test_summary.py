@@ -7,9 +7,9 @@ import pytest
 
 from despur.cli.rows import format_json
 from despur.cli.summary import summarize_run
+from despur.evidence.tally import SCORECARD_COLUMNS
 from despur.orchestration.paper_folders import list_papers
 from despur.reporting import digits
-from despur.reporting.pages.scorecard_rows import SCORECARD_COLUMNS
 from despur.specs.settings import SettingError
 from despur.storage.store import InputError
 

@@ -11,11 +11,10 @@ from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.measurements import list_measurements
 from despur.evidence.numbers.settings import find_origin, list_fitted
 from despur.evidence.runs.collapsed import has_collapsed, mark_collapsed
-from despur.evidence.tally import list_printed
+from despur.evidence.tally import SCORECARD_COLUMNS, list_printed
 from despur.evidence.verdicts import NumberVerdict, Settings, Tier
 from despur.orchestration.experiments import load_experiments
 from despur.orchestration.paper_folders import find_paper, list_papers
-from despur.reporting.pages.scorecard_rows import SCORECARD_COLUMNS
 
 OWN = {
     "paper": "domain_temperature",

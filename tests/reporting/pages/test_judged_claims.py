@@ -19,8 +19,8 @@ from despur.reporting.pages.judged_claims import (
     describe_judged,
     describe_other_encoder,
     format_judged_claims,
+    select_own,
 )
-from despur.reporting.pages.primary_claims import select_own
 from despur.specs.paths import locate_result
 
 JUDGED = {

@@ -5,12 +5,11 @@ import pytest
 from project import SOURCE
 
 from despur.evidence.all_evidence import gather_evidence, list_not_run, load_evidence
-from despur.evidence.tally import COMPARISON
+from despur.evidence.tally import COMPARISON, SCORECARD_COLUMNS
 from despur.evidence.verdicts import Tier
 from despur.orchestration.paper_folders import list_papers
 from despur.reporting.pages import summary
-from despur.reporting.pages.primary_claims import describe_primary
-from despur.reporting.pages.scorecard_rows import SCORECARD_COLUMNS
+from despur.reporting.pages.judged_claims import describe_primary
 from despur.storage.store import InputError
 
 

@@ -114,7 +114,7 @@ def read_scorecard(file: Path) -> pd.DataFrame:
 
 
 def gather_evidence(scorecards: Iterable[pd.DataFrame]) -> Evidence:
-    """The same of rows of scorecards (despur/reporting/pages/scorecard_rows.py)."""
+    """The same of rows of scorecards (:func:`despur.evidence.tally.join_tables`)."""
     rows = pd.concat(list(scorecards), ignore_index=True)
     numbers = keep_best(rows[rows["kind_of_row"] == "number"], [*SAME_MEASUREMENT[:4], "setting", "place"])
     measurements = list_measurements(numbers)

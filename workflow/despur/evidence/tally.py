@@ -10,9 +10,9 @@ import pandas as pd
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.claims.judging import CLAIM_COLUMNS, judge_claims
 from despur.evidence.numbers.printed import read_reported
-from despur.evidence.numbers.tables import NUMBER_COLUMNS
+from despur.evidence.numbers.tables import NUMBER_COLUMNS, ORIGIN
 from despur.evidence.numbers.tables import TEXTS as NUMBER_TEXTS
-from despur.evidence.numbers.verdicts import P_VALUES
+from despur.evidence.numbers.verdicts import DECIDING, P_VALUES
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration import artifact_files, experiments, paper_folders
 
@@ -20,35 +20,20 @@ CLAIM, COMPARISON = "claim", "comparison"  # kinds of rows
 PRINTED_KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]
 TEXTS = ("by_seed", "collapsed", *(name for name in NUMBER_TEXTS if name != "verdict"))
 CLAIM_TEXT_COLUMNS = (
-    "data",
-    "advice",
-    "reason",
-    "settings",
-    "printed",
-    "printed_note",
-    "weakest",
-    "contrasts",
-    "measured",
-    "tier",
-    "primary",
-    "collapsed",
+    *("data", "advice", "reason", "settings", "printed", "printed_note", "weakest", "contrasts"),
+    *("measured", "tier", "primary", "collapsed"),
 )
-OURS = [
-    name
-    for name in NUMBER_COLUMNS
-    if name not in ("paper_dataset", "method", "setting", "metric", "reported", "reported_std", "note")
-]
+OURS = [name for name in NUMBER_COLUMNS if name not in (*PRINTED_KEY, "reported", "reported_std", "note")]
 FLOATS = [
-    "reported",
-    "reported_std",
-    "shown",
-    "ours",
-    "ours_std",
-    "difference",
-    "low",
-    "high",
-    "seeds",
+    *("reported", "reported_std", "shown", "ours", "ours_std", "difference", "low", "high", "seeds"),
     *P_VALUES.values(),
+]
+SCORECARD_COLUMNS = [
+    *("paper", "kind_of_row", "place", "artifact", "paper_dataset", "method", "setting", "metric", "unit"),
+    *("reported", "reported_std", "reported_seeds", "ours", "ours_std", "by_seed", "collapsed", "difference"),
+    *(*DECIDING, *P_VALUES.values(), *ORIGIN),
+    *("claim", "statement", "primary", "tier", "k", "estimate", "low", "high", "margin", "weakest"),
+    *("p_holds", "p_fails", "printed", "seeds", "data", "substitute", "measured", "verdict", "reason", "advice"),
 ]
 
 
@@ -113,12 +98,7 @@ def gather_numbers(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     texts = [name for name in TEXTS if name in table]
     table[texts] = table[texts].fillna("")
     table["difference"] = table["difference"].round(12)  # what floats alone make is no difference
-    larger = table[["reported", "ours"]].abs().max(axis=1)
-    return table.assign(
-        paper=paper,
-        seeds=table["seeds"].fillna(0).astype(int),
-        relative=table["difference"].abs() / larger.where(larger > 0, 1),
-    ).drop(columns="shown")
+    return table.assign(paper=paper, seeds=table["seeds"].fillna(0).astype(int)).drop(columns="shown")
 
 
 def gather_claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
@@ -150,3 +130,13 @@ def read_judged_claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
         return pd.DataFrame(columns=CLAIM_COLUMNS)
     table, *_ = artifact_files.list_outputs(config, paper, "claims")
     return pd.read_csv(Path(table).with_suffix(".csv")).reindex(columns=CLAIM_COLUMNS)
+
+
+def join_tables(tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
+    """The rows of a scorecard: one for each printed number, claim and comparison, and each data set used for it.
+    ``tables``: numbers and claims of each paper."""
+    parts = []
+    for numbers, claims in tables.values():
+        parts.append(numbers.assign(kind_of_row="number"))
+        parts.append(claims.rename(columns={"dataset": "paper_dataset"}))
+    return pd.concat([part.reindex(columns=SCORECARD_COLUMNS).astype(object) for part in parts])

@@ -26,7 +26,6 @@ from despur.reporting.pages import origin
 from despur.reporting.pages.cost import list_times
 from despur.reporting.pages.judged_claims import select_open
 from despur.reporting.pages.open_choices import CHOICES
-from despur.reporting.pages.scorecard_rows import join_tables
 from despur.reporting.pages.summary import renew_documents
 from despur.reporting.without_training import give_verdicts
 from despur.specs.settings import SettingError
@@ -68,7 +67,7 @@ def keep_paper(config: dict[str, Any], paper: str) -> Path:
     abouts = {str(run): json.loads((run / "about.json").read_text()) for run in runs}
     write_json(target / "provenance.json", {**made_by, "runs": abouts})
     judged = tally.gather_numbers(config, paper), tally.gather_claims(config, paper)
-    write_csv(target / "scorecard.csv", join_tables({paper: judged}))
+    write_csv(target / "scorecard.csv", tally.join_tables({paper: judged}))
     if len(times := list_times(config | {"papers": [paper], "matrix": None})):
         write_csv(target / "times.csv", times)
     histories = [pd.read_csv(run / "history.csv") for run in runs if (run / "history.csv").exists()]

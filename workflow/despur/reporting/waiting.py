@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from despur.evidence.claims.read_formulas import list_values
 from despur.evidence.numbers.printed import at_settings, explain_not_compared, is_same, parse_settings
 from despur.evidence.numbers.settings import list_fitted_rules, list_unselected, split_names, was_found_on
 from despur.evidence.runs.changed_settings import describe_changes, name_data
@@ -147,8 +148,3 @@ def reads_point(term: MeasurementKeys, point: Mapping[Any, Any]) -> bool:
 def has_value(value: Any, wanted: Any) -> bool:
     """Whether a value is the wanted one, or one of them, however they are spelled."""
     return wanted in (ANY, None) or any(is_same(spell(value), each) for each in list_values(wanted))
-
-
-def list_values(value: Any) -> list[Any]:
-    """One value or several, as a list."""
-    return value if isinstance(value, list) else [value]

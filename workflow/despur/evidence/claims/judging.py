@@ -24,34 +24,9 @@ from despur.evidence.verdicts import ClaimVerdict, Tier
 from despur.orchestration.experiments import ArtifactRun
 
 CLAIM_COLUMNS = [
-    "claim",
-    "statement",
-    "place",
-    "dataset",
-    "data",
-    "substitute",
-    "verdict",
-    "k",
-    "needed",
-    "estimate",
-    "low",
-    "high",
-    "margin",
-    "weakest",
-    "because",
-    "seeds",
-    "printed",
-    "printed_note",
-    "advice",
-    "reason",
-    "settings",
-    "contrasts",
-    "measured",
-    "tier",
-    "primary",
-    "p_holds",
-    "p_fails",
-    "collapsed",
+    *("claim", "statement", "place", "dataset", "data", "substitute", "verdict", "k", "needed"),
+    *("estimate", "low", "high", "margin", "weakest", "because", "seeds", "printed", "printed_note"),
+    *("advice", "reason", "settings", "contrasts", "measured", "tier", "primary", "p_holds", "p_fails", "collapsed"),
 ]
 SelectedTables = dict[tuple[Any, ...], tuple[dict[str, Any], MeasuredValues]]
 Measure = Callable[[list[ArtifactRun]], tuple[pd.DataFrame, pd.DataFrame]]
@@ -72,7 +47,10 @@ def judge_claims(
         artifacts: measure([artifact_run for artifact_run in artifact_runs if artifact_run.artifact in artifacts])
         for artifacts in {claim.artifacts for claim in claims}
     }
-    printed = {claim.artifact: PrintedNumbers(file.parent / "reported", names, claim.artifact) for claim in claims}
+    printed = {
+        artifact: PrintedNumbers(file.parent / "reported", names, artifact)
+        for artifact in {claim.artifact for claim in claims}
+    }
     rows, selected = [], SelectedTables()
     for claim in claims:
         for datasets in claim.rows:

@@ -126,12 +126,13 @@ def read_sides(words: Mapping[str, Any], shared: Mapping[str, Any], levels: Leve
     )
     if other not in words:
         raise SettingError(f"{form} needs {other}")
-    pairs = list(itertools.product(*([_side(one) for one in _listed(words[key])] for key in (form, other))))
+    pairs = list(itertools.product(*([_side(one) for one in list_values(words[key])] for key in (form, other))))
     reverse = [(b, a) for a, b in pairs]
     return {"higher": pairs, "lower": reverse, "near": [*pairs, *reverse]}[form]
 
 
-def _listed(value: Any) -> list[Any]:
+def list_values(value: Any) -> list[Any]:
+    """One value or several, as a list."""
     return value if isinstance(value, list) else [value]
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from despur.evidence.numbers.printed import at_settings, list_changes
@@ -17,24 +16,9 @@ from despur.evidence.verdicts import NumberVerdict
 
 ORIGIN = ("settings", "choices", "runs")  # of what is compared
 NUMBER_COLUMNS = [
-    "paper_dataset",
-    "method",
-    "setting",
-    "metric",
-    "reported",
-    "reported_std",
-    "reported_seeds",
-    "ours",
-    "ours_std",
-    "seeds",
-    "by_seed",
-    "collapsed",
-    *JUDGED_COLUMNS,
-    *ORIGIN,
-    "data",
-    "measured",
-    "reason",
-    "note",
+    *("paper_dataset", "method", "setting", "metric", "reported", "reported_std", "reported_seeds"),
+    *("ours", "ours_std", "seeds", "by_seed", "collapsed", *JUDGED_COLUMNS, *ORIGIN),
+    *("data", "measured", "reason", "note"),
 ]
 
 
@@ -89,11 +73,6 @@ def format_spread(mean: float, std: float, decimals: int = 1) -> str:
     return f"{mean:.{decimals}f}" if pd.isna(std) else f"{mean:.{decimals}f} ({std:.{decimals}f})"
 
 
-def list_bounds(table: pd.DataFrame) -> "list[pd.Series[float]]":
-    """The ends of the intervals of differences; NaN where a table has none."""
-    return [table.get(end, pd.Series(np.nan, table.index)) for end in ("low", "high")]
-
-
 def format_interval(low: float, high: float) -> str:
     """``-0.3 to +1.2``; empty for none."""
     return "" if pd.isna(low) else f"{low:+.1f} to {high:+.1f}"
@@ -111,10 +90,10 @@ def format_table(table: pd.DataFrame, form: Callable[[float, float], str] = form
             "reported": [form(*pair) for pair in zip(table["reported"], table["reported_std"], strict=True)],
             "ours": [form(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
             "difference": ["" if pd.isna(d) else f"{d:+.1f}" for d in table["difference"]],
-            "95 % interval": [format_interval(*pair) for pair in zip(*list_bounds(table), strict=True)],
+            "95 % interval": [format_interval(*pair) for pair in zip(table["low"], table["high"], strict=True)],
             "seeds": table["seeds"].astype(str),
             "data used": table["data"].fillna("–"),
-            "measured": table.get("measured", pd.Series(np.nan, table.index)).fillna("–").replace("", "–"),
+            "measured": table["measured"].fillna("–").replace("", "–"),
             "verdict": table["verdict"],
         }
     )

@@ -39,18 +39,8 @@ from despur.specs.stages import PARTS
 from despur.storage.store import Array, InputError, write_csv
 
 COMPARISON_COLUMNS = [
-    *(
-        "method",
-        "papers",
-        "data",
-        "sees_attribute",
-        "at_chance",
-        "metric",
-        "label",
-        "unit",
-        "paper",
-        "higher_is_better",
-    ),
+    *("method", "papers", "data", "sees_attribute", "at_chance"),
+    *("metric", "label", "unit", "paper", "higher_is_better"),
     *("value", "std", "seeds", "rank", "rank_low", "rank_high", "versus_erm", "folder"),
 ]
 
@@ -126,12 +116,14 @@ def load_comparable_costs(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
 
 
 def describe_method(artifact_run: ArtifactRun) -> dict[str, Any]:
-    """What a method's rows share: its papers, its data, whether it sees the attribute, its first folder."""
+    """What a method's rows share: its papers, its data, whether it reads the true attribute of training samples, its
+    first folder."""
+    (point,) = locate_result(artifact_run.folders[0]).sweep.points
     return {
         "method": artifact_run.paper_method,
         "papers": " ".join(list_papers(artifact_run)),
         "data": artifact_run.dataset,
-        "sees_attribute": sees_attribute(artifact_run),
+        "sees_attribute": point.reads_true_attribute,
         "folder": artifact_run.folders[0],
     }
 
@@ -147,21 +139,9 @@ def compare_on(metric: Metric, measured: MeasuredValues, methods: pd.DataFrame, 
         if method not in at_chance
     }
     ranked = find_ranks(compared, metric.higher_is_better)
-    shown = {
-        "metric": metric.name,
-        "label": metric.label,
-        "unit": metric.unit,
-        "paper": metric.paper,
-        "higher_is_better": metric.higher_is_better,
-    }
+    shown = {"metric": metric.name, **vars(metric)}
     means = {method: summarize(values[:, 0]) for method, values in by_method.items()}
     return pd.DataFrame([{"method": m, **shown, **means.get(m, {}), **ranked.get(m, {})} for m in methods["method"]])
-
-
-def sees_attribute(artifact_run: ArtifactRun) -> bool:
-    """Whether a method reads the true attribute of training samples."""
-    (point,) = locate_result(artifact_run.folders[0]).sweep.points
-    return point.reads_true_attribute
 
 
 def measure(measured: MeasuredValues, method: str, metric: Metric, seeds: Sequence[int]) -> Array | None:

@@ -19,7 +19,14 @@ from despur.evidence.verdicts import COUNTED, MEASURED, ClaimVerdict, NumberVerd
 from despur.orchestration.paper_folders import find_paper
 from despur.reporting.markdown import escape_star, to_markdown
 from despur.reporting.pages.fitted_settings import describe_fitted
-from despur.reporting.pages.judged_claims import JUDGED, describe_claims, describe_other_encoder, select_judged
+from despur.reporting.pages.judged_claims import (
+    JUDGED,
+    NOT_MEASURED,
+    describe_claims,
+    describe_other_encoder,
+    select_judged,
+    select_own,
+)
 from despur.reporting.pages.ledger_report import describe_hours, select_records
 from despur.reporting.pages.number_lists import (
     count_datasets,
@@ -31,7 +38,6 @@ from despur.reporting.pages.number_lists import (
     split_if_normal,
 )
 from despur.reporting.pages.open_work import describe_open_work, list_open_work
-from despur.reporting.pages.primary_claims import NOT_MEASURED, select_own
 from despur.reporting.pages.summary import PaperSummary, summarize_papers
 from despur.storage.texts import write_text
 

@@ -1,8 +1,10 @@
-"""The page *Claims on the papers' data*: each claim whose data were run, its weakest contrast, and why it is open."""
+"""The page *Claims on the papers' data*: each claim whose data were run, its weakest contrast, and why it is open. Of
+other pages: the primary claims of a paper in a sentence."""
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,13 @@ from despur.evidence.all_evidence import Evidence
 from despur.evidence.claims.claim_evidence import format_estimate
 from despur.evidence.claims.refusals import PRESUPPOSED
 from despur.evidence.numbers.counts import RATE
-from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, Tier
+from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, NumberVerdict, Tier
 from despur.orchestration.experiments import load_experiments
 from despur.reporting.markdown import escape_star, to_markdown
-from despur.reporting.pages.primary_claims import select_own
 from despur.storage.texts import write_text
 
 PAGE = Path("docs/judged_claims.md")
+NOT_MEASURED = (NumberVerdict.SUBSTITUTE, NumberVerdict.NOT_RUN)
 JUDGED = (*DECIDED, ClaimVerdict.NOT_TUNED)  # verdicts on the papers' own data
 INTRODUCTION = """# Claims on the papers' data
 
@@ -120,3 +122,42 @@ def describe_other_encoder(claims: pd.DataFrame) -> Iterator[str]:
         counts = ", ".join(f"{seen['verdict'].eq(order).sum()} {order}" for order in ORDERS)
         said = "; ".join(f"“{row.statement}” ({row.paper_dataset}): {row.verdict}" for row in seen.itertuples())
         yield f"- **Orders of claims with another encoder**, which say nothing of print: {counts}. {escape_star(said)}."
+
+
+def select_own(claims: pd.DataFrame) -> pd.DataFrame:
+    """The claims as judged on the papers' own data."""
+    return claims[claims["tier"].eq(Tier.PAPER)]
+
+
+def list_measured_datasets(paper: str, evidence: Evidence) -> set[str]:
+    """The data sets of a paper of which anything was measured."""
+    return {
+        measurement.paper_dataset
+        for measurement in evidence.measurements
+        if measurement.paper == paper and measurement.verdict not in NOT_MEASURED
+    }
+
+
+def describe_primary(primary: pd.DataFrame, measured_datasets: Collection[str] = ()) -> str:
+    """``Primary claim: "CNC's accuracy is above JTT's": holds (waterbirds), not run (celeba).`` Of a claim about
+    several data sets that was not run, those that are not ``measured_datasets``."""
+    said = []
+    own = select_own(primary)
+    missing = own["paper_dataset"].map(partial(list_missing, measured_datasets))
+    own = own.assign(paper_dataset=own["paper_dataset"].mask(own["verdict"].eq(ClaimVerdict.NOT_RUN), missing))
+    for statement, rows in own.groupby("statement", sort=False):
+        verdicts = rows.groupby("verdict", sort=False)["paper_dataset"].agg(", ".join)
+        verdict_texts = ", ".join(f"{shorten(verdict)} ({datasets})" for verdict, datasets in verdicts.items())
+        said.append(f"“{statement}”: {verdict_texts}")
+    return f"Primary claim{'s' * (len(said) > 1)}: {'; '.join(said) or 'none named'}."
+
+
+def list_missing(measured_datasets: Collection[str], datasets: str) -> str:
+    """``waterbirds, celeba``: of the data sets of a claim, those that were not measured; all, if none is missing."""
+    names = datasets.split(", ")
+    return ", ".join([name for name in names if name not in measured_datasets] or names)
+
+
+def shorten(verdict: str) -> str:
+    """``not run``: of all that is known, there is no *here*."""
+    return "not run" if verdict == ClaimVerdict.NOT_RUN else str(verdict)

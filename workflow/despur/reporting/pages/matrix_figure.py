@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from despur.reporting.templates import format_number
 from despur.specs.resolution import resolve
 from despur.storage.raw_files import is_bundled
 from despur.storage.store import Array
@@ -56,7 +57,5 @@ def format_entries(value: pd.DataFrame, low: pd.DataFrame, high: pd.DataFrame) -
 
 def format_entry(value: float, low: float, high: float) -> str:
     """``71.3`` and below it the ranks that are not refuted, ``2–5``."""
-    if np.isnan(value):
-        return "–"
-    shown = f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    shown = format_number(value)
     return shown if np.isnan(low) else f"{shown}\n{low:g}–{high:g}"

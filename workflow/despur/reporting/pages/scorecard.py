@@ -18,10 +18,9 @@ from despur.evidence.all_evidence import Evidence, load_evidence
 from despur.evidence.verdicts import ClaimVerdict
 from despur.orchestration import configuration, paper_folders
 from despur.reporting.digits import check_digits
-from despur.reporting.pages import summary
+from despur.reporting.pages import cost, summary
 from despur.reporting.pages.open_choices import list_choices
 from despur.reporting.pages.scorecard_page import Page
-from despur.reporting.pages.scorecard_rows import join_tables
 from despur.reporting.templates import render_template
 from despur.specs.settings import SettingError
 from despur.storage.store import InputError, write_csv
@@ -41,7 +40,7 @@ def render(page: Page, digits: str) -> str:
         judged=[verdict.value for verdict in ClaimVerdict],
         choices=list_choices(),
         matrix=page.matrix(),
-        cost=page.cost(),
+        cost=cost.measure_run(page.config),
         warnings=page.warnings(),
         made=page.provenance(),
     )
@@ -59,7 +58,7 @@ def gather(config: Mapping[str, Any], target: Path) -> Page:
     claims = {paper: tally.gather_claims(config, paper) for paper in paper_folders.list_papers()}
     tables = {paper: (tally.gather_numbers(config, paper), paper_claims) for paper, paper_claims in claims.items()}
     rows = target.with_suffix(".csv")
-    write_csv(rows, join_tables(tables))
+    write_csv(rows, tally.join_tables(tables))
     return Page(config, target, load_evidence(rows), claims)
 
 

@@ -18,7 +18,7 @@ from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, NumberVerdic
 from despur.orchestration import artifact_files, configuration, experiments, matrix
 from despur.orchestration.configuration_files import list_files, load_merged
 from despur.orchestration.experiments import RESULTS
-from despur.reporting.pages import cost, origin
+from despur.reporting.pages import origin
 from despur.reporting.pages.summary import PaperSummary, summarize_papers
 from despur.specs.resolution import resolve
 from despur.storage.group_warnings import describe_warnings
@@ -127,10 +127,6 @@ class Page:
             folder for artifact_run in experiments.list_runs_of_papers(self.config) for folder in artifact_run.folders
         ]
         return describe_warnings(dict.fromkeys(folders))
-
-    def cost(self) -> dict[str, Any]:
-        """Jobs and seconds by stage and by paper, what papers share, the critical path."""
-        return cost.measure_run(self.config)
 
     def provenance(self) -> dict[str, Any]:
         """What made the page, and how to make it again."""

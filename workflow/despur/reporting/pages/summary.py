@@ -17,7 +17,7 @@ from despur.evidence.numbers.verdicts import P_VALUES
 from despur.evidence.verdicts import COUNTED, ORDERS, NumberVerdict, Settings, Tier
 from despur.orchestration import experiments
 from despur.reporting.markdown import escape_star, to_markdown
-from despur.reporting.pages.primary_claims import (
+from despur.reporting.pages.judged_claims import (
     NOT_MEASURED,
     describe_primary,
     list_measured_datasets,
