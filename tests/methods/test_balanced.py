@@ -113,6 +113,15 @@ def test_of_two_classes_the_focal_loss_is_torchvisions():
         assert method.losses(np.arange(120), RNG(0))["loss"].item() == pytest.approx(expected.item(), rel=1e-5)
 
 
+@pytest.mark.parametrize("gamma", [0.5, 0.9, 2.0])
+def test_the_focal_loss_of_a_sample_without_doubt_has_a_slope(gamma):
+    method, _ = linear(f"focal+gamma={gamma}")
+    logits = torch.tensor([[16.8, 0.0], [40.0, 0.0]], requires_grad=True)  # a cross-entropy of 0 in single precision
+    method.forward = lambda batch, rng: logits
+    method.losses(np.arange(2), RNG(0))["loss"].backward()
+    assert torch.isfinite(logits.grad).all() and logits.grad.abs().max() < 1e-3
+
+
 def test_the_balanced_softmax_is_bayes_rule_with_the_sizes_of_classes():
     method, logits = linear("balanced_softmax")
     likelihood = softmax(logits.numpy().astype(float), axis=1)  # of equally frequent classes

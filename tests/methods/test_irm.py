@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from helpers import build, embedded
 from lookup import cross_entropies, gradient, log_softmax, random_case, tabled
 from torch import nn
 
@@ -107,7 +108,7 @@ def expected_loss(logits, y, environment, batch, weight):
 def test_the_loss_is_the_mean_over_environments_with_an_annealed_penalty(weight, annealing, epochs_done, in_effect):
     logits, y = random_case(7)
     environment = np.array([7, 2, 7, 2, 7, 7, 4, 4, 4, 2, 7, 7])  # numbers with gaps
-    method = tabled(f"irm+annealing={annealing}+penalty_weight={weight}", logits, y, environment)
+    method = tabled(f"irm+annealing={annealing}+penalty_weight={weight}+weight_decay=0", logits, y, environment)
     method.epochs_done = epochs_done
     batch = np.array([0, 2, 4, 5, 6, 8, 10])  # environment 2 is absent
     found = method.losses(batch, RNG(0))
@@ -119,7 +120,7 @@ def test_the_loss_is_the_mean_over_environments_with_an_annealed_penalty(weight,
 def test_the_gradient_is_that_of_risk_and_penalty():
     logits, y = random_case(8)
     environment = np.arange(12) % 2
-    method = tabled("irm+annealing=0+penalty_weight=4", logits, y, environment)
+    method = tabled("irm+annealing=0+penalty_weight=4+weight_decay=0", logits, y, environment)
     found = gradient(method, method.losses(np.arange(12), RNG(0))["loss"])
     table = torch.tensor(logits, dtype=torch.float32, requires_grad=True)
     target = torch.from_numpy(y)
@@ -143,3 +144,14 @@ def test_the_penalty_pulls_overconfident_logits_together():
         method.step(np.arange(12), RNG(0))
     p = np.exp(log_softmax(method.networks["encoder"].values.detach().numpy()))
     assert finite_difference(logits, y) > 3.9 and p[y == 1, 0].max() < 0.999
+
+
+def test_weight_decay_is_divided_with_the_loss_by_the_weight_of_the_penalty():
+    y, a = np.tile([0, 1], 10), np.repeat([0, 1], 10)
+    name = "irm+annealing=0+encoder=identity+penalty_weight={}+weight_decay={}"
+    for weight, divisor in ((100, 100), (0.5, 1)):
+        decayed, plain = (build(name.format(weight, decay), embedded(y, a)) for decay in (0.3, 0))
+        losses = [method.losses(np.arange(20), RNG(0))["loss"].item() for method in (decayed, plain)]
+        squares = sum(parameter.square().sum().item() for parameter in decayed.networks.parameters())
+        assert losses[0] - losses[1] == pytest.approx(0.3 * squares / divisor, rel=1e-3)
+        assert [group["weight_decay"] for group in decayed.build_optimizer().param_groups] == [0.0]

@@ -73,9 +73,9 @@ def test_what_we_found_counts_verdicts_and_names_what_is_decided():
     rows = [JUDGED, JUDGED | {"statement": "C beats D on CMNIST*", "verdict": "holds"}]
     (said,) = describe_claims(pd.DataFrame(rows))
     ending = "stand if 5 % of such verdicts may be false); “C beats D on CMNIST\\*” (cmnist) holds."
-    assert said.endswith(f": 1 undecided, 1 holds (0 of them {ending}")
+    assert said.endswith(f": 1 undecided, 1 holds (of 1 decided, 0 {ending}")
     for surer in ({"q": 0.04}, {"primary": "its abstract", "q": math.nan}):
-        assert f"1 holds (1 of them {ending}" in next(describe_claims(pd.DataFrame([rows[1] | surer])))
+        assert f"1 holds (of 1 decided, 1 {ending}" in next(describe_claims(pd.DataFrame([rows[1] | surer])))
     assert [*describe_claims(pd.DataFrame(rows)[:0])] == []
 
 

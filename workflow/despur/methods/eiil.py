@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import torch
 
 from despur.compute.task import Task
-from despur.methods.base import GradientMethod, Losses
+from despur.methods.base import GradientMethod
 from despur.methods.gdro import GroupDRO
 from despur.methods.irm import IRM
 from despur.samplers.domains import draw_batches
@@ -52,14 +51,7 @@ class SecondGroupDRO(EIIL, GroupDRO):
 
 
 class SecondIRM(EIIL, IRM):
-    """IRMv1 + weight decay x squared weights, divided by the penalty's weight where that is above 1 (released code)."""
-
-    def build_optimizer(self) -> torch.optim.Optimizer:
-        """Weight decay is in the loss, not in the optimizer."""
-        optimizer = super().build_optimizer()
-        for group in optimizer.param_groups:
-            group["weight_decay"] = 0.0
-        return optimizer
+    """IRM on the inferred environments."""
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """All samples at once; or mini-batches, shuffled or with each environment equally often."""
@@ -69,8 +61,3 @@ class SecondIRM(EIIL, IRM):
         if s["sampler"] == "balanced":
             return draw_batches(rng, 1 / sizes[self.rows] / len(sizes), s["batch_size"])
         return GradientMethod.epoch_batches(self, rng)
-
-    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        losses = super().losses(batch, rng)
-        squares = torch.stack([parameter.square().sum() for parameter in self.networks.parameters()]).sum()
-        return losses | {"loss": losses["loss"] + self.settings["weight_decay"] * squares / max(self.weight, 1.0)}

@@ -1,6 +1,7 @@
 """Focal loss (Lin et al. 2017): cross-entropy in which samples that are easy weigh less."""
 
 import numpy as np
+import torch
 from torch import nn
 
 from despur.methods.base import GradientMethod, Losses
@@ -8,6 +9,8 @@ from despur.specs.hyperparameters import SUBPOPBENCH, as_erm
 from despur.specs.settings import float_, log_uniform
 from despur.storage.store import Array
 
+REVISION = 2
+SMALLEST = 1e-12  # probability of another class: where it is 0, a power below 1 has no finite slope
 SETTINGS = {
     **as_erm(SUBPOPBENCH),
     "gamma": float_(
@@ -26,5 +29,6 @@ class Focal(GradientMethod):
         """Eq. 4, without weights of classes."""
         logits = self.forward(batch, rng).float()
         sample_losses = nn.functional.cross_entropy(logits, self.task.labels[batch], reduction="none")
-        loss = ((1 - (-sample_losses).exp()) ** self.settings["gamma"] * sample_losses).mean()
+        others = -torch.expm1(-sample_losses)
+        loss = (others.clamp(min=SMALLEST) ** self.settings["gamma"] * sample_losses).mean()
         return {"loss": loss, "mean_loss": sample_losses.mean().detach()}

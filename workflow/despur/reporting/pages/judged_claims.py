@@ -110,7 +110,7 @@ def describe_claims(judged: pd.DataFrame) -> Iterator[str]:
         each = ", ".join(f"{counts[verdict]} {verdict}" for verdict in counts)
         if said:
             stands = decided["primary"].ne("") | decided["q"].astype(float).le(RATE)
-            each += f" ({stands.sum()} of them stand if 5 % of such verdicts may be false)"
+            each += f" (of {len(decided)} decided, {stands.sum()} stand if 5 % of such verdicts may be false)"
         yield escape_star(f"- **[Claims on the paper's data](judged_claims.md)**: {'; '.join([each, *said])}.")
 
 
