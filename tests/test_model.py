@@ -54,6 +54,11 @@ def test_a_run_that_is_not_there_is_an_error_that_lists_what_is(finished):
         despur.load(root / FOLDER, seed=7)
 
 
+def test_a_selection_that_was_not_kept_is_an_error_that_lists_what_was(finished):
+    with pytest.raises(SettingError, match=r"unknown selection 'worst'.*Known: best, last"):
+        despur.load(finished[0] / FOLDER, selection="worst")
+
+
 def test_a_run_that_is_not_made_is_an_error_that_says_how_to_make_it(finished):
     folder = finished[0] / "runs/colored_digits/gdro/s0"
     with pytest.raises(InputError, match=rf"make it with snakemake {folder}/about\.json"):

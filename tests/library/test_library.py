@@ -93,6 +93,18 @@ def test_images_are_kept_as_bytes():
         store_input(np.where(image > 0, 0, -1.0))
 
 
+def test_samples_that_are_computed_end_with_the_length_of_their_split():
+    class Computed(torch.utils.data.Dataset):
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, i):
+            return np.full(2, i, np.float32), i % 2, 0
+
+    arrays = collect_arrays({"train": Computed(), "val": iter([(np.zeros(2, np.float32), 1, -1)])})
+    assert arrays["y"].tolist() == [0, 1, 0, 1, 1] and arrays["a"].tolist() == [0, 0, 0, 0, -1]
+
+
 @pytest.mark.parametrize("samples", [[(np.zeros(2), 0)], [], [1]])
 def test_what_is_no_sample_with_class_and_attribute_is_refused(samples):
     with pytest.raises(SettingError, match=r"^each sample is \(input, class, attribute\)"):

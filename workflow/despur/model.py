@@ -11,6 +11,7 @@ from despur.compute.input_batcher import InputBatcher
 from despur.compute.randomness import derive_generator
 from despur.compute.task import encode, head_of
 from despur.specs.declarations import read_declarations
+from despur.specs.names import unknown
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
@@ -104,7 +105,10 @@ def model_of(result: ResultPath, run: Run, selection: str = "best") -> Model:
         without_pretrained(run.spec), tuple(about["shape"]), len(about["classes"])
     )
     key = f"{run.key}/{by_rule.get(selection, selection)}"
-    weights = Container(result.folder / "models.safetensors").load_arrays(key)
+    container = Container(result.folder / "models.safetensors")
+    if not (weights := container.load_arrays(key)):
+        own = {name.removeprefix(f"{run.key}/").split("/")[0] for name in container.keys if name.startswith(run.key)}
+        raise unknown("selection", selection, sorted({*own, *by_rule}))
     state = {name: torch.from_numpy(weights[name]) for name in networks.state_dict()}
     networks.load_state_dict(state)
     if "stage1_selection" in run.spec.settings:  # its inputs are that model's representations

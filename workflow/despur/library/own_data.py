@@ -1,7 +1,7 @@
 """Data of one's own as the file from which the pipeline reads it (docs/your_own_data.md)."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +36,14 @@ def locate_data(
     return f"{OWN_DATASET}+name={name}", root
 
 
+def list_samples(every: Any) -> Iterable[Any]:
+    """All samples of a split: one that has a length need not end by itself."""
+    return (every[i] for i in range(len(every))) if hasattr(every, "__len__") else every
+
+
 def collect_arrays(splits: Mapping[str, torch.utils.data.Dataset[Any]]) -> dict[str, Array]:
     """The arrays of a file of one's own data (docs/your_own_data.md)."""
-    samples = [(split, sample) for split, every in splits.items() for sample in every]  # type: ignore[attr-defined]
+    samples = [(split, sample) for split, every in splits.items() for sample in list_samples(every)]
     if not samples or any(not isinstance(sample, (tuple, list)) or len(sample) != 3 for _, sample in samples):
         raise SettingError("each sample is (input, class, attribute); -1 is an attribute that is not known")
     names, inputs, y, a = zip(*((split, *sample) for split, sample in samples), strict=True)
