@@ -173,16 +173,17 @@ def by_selection(
             outputs = container.load_arrays(f"{run.key}/{name}")
             if (head := f"{run.key}/{name}/head.weight") in models.keys:
                 outputs["head"] = models[head]
-            resamples = RESAMPLES if name in ("best", *by_rule.values()) else 0
-            of_curve = name.startswith("epoch=") and name not in by_rule.values()
+            is_selected = name in ("best", *by_rule.values())
+            resamples = RESAMPLES if is_selected else 0
+            of_curve = name.startswith("epoch=") and not is_selected
             done[name] = evaluate_run(dataset, run, outputs, resamples, shared_rows, of_curve)
         yield selection, done[name]
 
 
 def selections(container: Container, run: Run) -> list[str]:
     """What was kept of a run: best, last, rules, and the epochs of which it kept a snapshot."""
-    kept = {key.removeprefix(f"{run.key}/").split("/")[0] for key in container.keys if key.startswith(f"{run.key}/")}
-    return sorted(kept - {"diagnostics"}, key=lambda name: (name.partition("=")[0], int(name.partition("=")[2] or 0)))
+    kept = container.list_names(run.key) - {"diagnostics"}
+    return sorted(kept, key=lambda name: (name.partition("=")[0], int(name.partition("=")[2] or 0)))
 
 
 if __name__ == "__main__":

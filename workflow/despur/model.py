@@ -107,8 +107,7 @@ def model_of(result: ResultPath, run: Run, selection: str = "best") -> Model:
     key = f"{run.key}/{by_rule.get(selection, selection)}"
     container = Container(result.folder / "models.safetensors")
     if not (weights := container.load_arrays(key)):
-        own = {name.removeprefix(f"{run.key}/").split("/")[0] for name in container.keys if name.startswith(run.key)}
-        raise unknown("selection", selection, sorted({*own, *by_rule}))
+        raise unknown("selection", selection, {*container.list_names(run.key), *by_rule})
     state = {name: torch.from_numpy(weights[name]) for name in networks.state_dict()}
     networks.load_state_dict(state)
     if "stage1_selection" in run.spec.settings:  # its inputs are that model's representations

@@ -42,3 +42,7 @@ class Container:
             for k in sorted(self.keys)
             if k.startswith(f"{prefix}/")
         }
+
+    def list_names(self, prefix: str) -> set[str]:
+        """What stands next in the keys that start with ``prefix/``: the selections that were kept of a run."""
+        return {k.removeprefix(f"{prefix}/").partition("/")[0] for k in self.keys if k.startswith(f"{prefix}/")}

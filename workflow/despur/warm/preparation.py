@@ -15,7 +15,7 @@ torch scipy.io scipy.linalg scipy.optimize scipy.spatial scipy.special scipy.sta
 sklearn.decomposition sklearn.gaussian_process sklearn.kernel_approximation sklearn.linear_model sklearn.manifold
 sklearn.metrics sklearn.mixture sklearn.multiclass sklearn.neighbors sklearn.preprocessing sklearn.svm pyarrow.dataset
 pyarrow.parquet pyarrow.pandas_compat pandas safetensors.numpy yaml jsonschema jinja2 matplotlib.pyplot
-matplotlib.backends.backend_pdf seaborn PIL.Image umap captum.attr torch._dynamo
+matplotlib.backends.backend_pdf seaborn PIL.Image umap captum.attr
 """
 
 
