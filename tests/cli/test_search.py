@@ -14,14 +14,14 @@ from despur.orchestration import trials
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
-from despur.specs.settings import SettingError, log_uniform, uniform
+from despur.specs.settings import SettingError, around, log_to_one, log_uniform, uniform
 from despur.storage.store import write_json
 
 
 def test_points_lie_in_their_ranges_and_more_trials_begin_with_the_same():
-    few, many = trials.draw_points("focal", 4), trials.draw_points("focal", 60)
+    few, many = (trials.draw_points("focal", "waterbirds", count) for count in (4, 60))
     assert few == many[:4] and few[0] == [] and len({tuple(point) for point in many}) == 60
-    ranges = trials.list_ranges("focal")
+    ranges = trials.list_ranges("focal", "waterbirds")
     assert set(ranges) == {"learning_rate", "weight_decay", "gamma"} and all(each.source for each in ranges.values())
     for point in many[1:]:
         for key, text in (each.split("=") for each in point):
@@ -34,24 +34,39 @@ def test_points_lie_in_their_ranges_and_more_trials_begin_with_the_same():
     [
         (log_uniform(1e-4, 1e-2, "a source"), stats.uniform(-4, 2)),
         (uniform(0.2, 0.6, "a source"), stats.uniform(0.2, 0.4)),
+        (log_to_one(0.99, 0.9999, "a source"), stats.uniform(-4, 2)),
+        (around(10, "a source").resolve(0.02), stats.uniform(math.log10(0.002), 2)),
     ],
 )
 def test_draws_have_the_distribution_that_the_range_names(given, expected):
     values = [float(trials.draw_value("rate", given, trial)) for trial in range(400)]
-    shown = [math.log10(value) for value in values] if given.scale == "log" else values
+    if given.scale == "log_to_one":
+        values = [1 - value for value in values]
+    shown = values if given.scale == "linear" else [math.log10(value) for value in values]
     assert stats.kstest(shown, expected.cdf).pvalue > 0.01
 
 
 def test_methods_get_the_same_values_of_the_same_ranges_and_what_a_name_sets_is_kept():
     rates = {
-        name: [point[0] for point in trials.draw_points(name, 5)[1:] if point[0].startswith("learning_rate")]
+        name: [
+            point[0] for point in trials.draw_points(name, "waterbirds", 5)[1:] if point[0].startswith("learning_rate")
+        ]
         for name in ("erm", "focal")
     }
     assert rates["erm"] == rates["focal"] and len(rates["erm"]) == 4
-    kept = trials.draw_points("erm+learning_rate=0.5", 3)[1]
+    kept = trials.draw_points("erm+learning_rate=0.5", "waterbirds", 3)[1]
     assert [each.partition("=")[0] for each in kept] == ["weight_decay"]
     with pytest.raises(SettingError, match="declares no search range"):
-        trials.draw_points("dfr", 3)
+        trials.draw_points("dfr", "waterbirds", 3)
+
+
+def test_learning_rates_lie_around_what_the_method_has_on_the_data_set():
+    rates = {
+        (method, data): trials.find_ranges(method, data)["learning_rate"]
+        for method, data in (("erm", "waterbirds"), ("erm", "scene_digits+p_corr=0.9"), ("jtt", "waterbirds"))
+    }
+    ends = [(span.low, span.high) for span in rates.values()]
+    assert ends == [pytest.approx(pair) for pair in ((1e-4, 1e-2), (1e-3, 1e-1), (1e-6, 1e-4))]
 
 
 def test_every_range_holds_values_that_its_setting_takes():
@@ -60,7 +75,8 @@ def test_every_range_holds_values_that_its_setting_takes():
     for name in list_components("methods"):
         for key, setting in read_declarations("methods", name)["SETTINGS"].items():
             if setting.search:
-                for value in (setting.search.low, setting.search.high):
+                span = setting.search.resolve(setting.default)
+                for value in (span.low, span.high):
                     setting.parse(key, str(value))
 
 
@@ -96,7 +112,7 @@ def made(tmp_path, monkeypatch):
 def test_validation_data_choose_and_only_the_best_is_tested_with_all_seeds(made):
     lines = list(search.search_settings("erm", "colored_digits", 5, 3, "best", False, []))
     tried, winner = made
-    rates = [float(parse(Path(folder).parts[-2])[1].get("learning_rate", ["0.001"])[0]) for folder in tried]
+    rates = [float(parse(Path(folder).parts[-2])[1].get("learning_rate", ["0.01"])[0]) for folder in tried]
     assert len(tried) == 5 and all(folder.endswith("/s0") for folder in tried)
     best = Path(tried[rates.index(min(rates))]).parts[-2]
     assert {Path(folder).parts[-2] for folder in winner} == {best}
@@ -149,10 +165,10 @@ def test_each_method_of_a_matrix_gets_the_same_number_of_trials_and_the_best_mak
     assert len(folders) == 5 and all(folder.endswith("/s0") for folder in folders)
     tuned = yaml.safe_load(Path("small_tuned.yaml").read_text())
     rates = {
-        name: parse(point)[1].get("learning_rate", ["0.001"])[0] for name, point in tuned["matrix"]["methods"].items()
+        name: parse(point)[1].get("learning_rate", ["0.01"])[0] for name, point in tuned["matrix"]["methods"].items()
     }
     drawn = sorted(
-        float(parse(folder.split("/")[-2])[1].get("learning_rate", ["0.001"])[0])
+        float(parse(folder.split("/")[-2])[1].get("learning_rate", ["0.01"])[0])
         for folder in folders
         if "/focal" in folder
     )
@@ -180,7 +196,7 @@ def test_a_dry_run_shows_ranges_and_jobs_only(made):
     assert (
         len(made) == 1
         and len(lines) == 2
-        and lines[0] == "learning_rate: 0.0001 to 0.01, log scale (SubpopBench, of images and vectors)"
+        and lines[0] == "learning_rate: 0.001 to 0.1, log scale (SubpopBench, of images: 1e-4 to 1e-2, default 1e-3)"
     )
     with pytest.raises(SettingError, match="--trials and --seeds must be 1 or more"):
         list(search.search_settings("erm", "colored_digits", 0, 1, "best", False, []))

@@ -322,13 +322,23 @@ def test_a_data_set_states_the_stage_1_of_a_method(package):
     }
 
 
+def test_a_model_that_a_method_starts_from_is_trained_as_alone(package):
+    package.write("datasets/toy.py", TOY_DATASET)
+    alone, inferred = resolve("methods", "erm", "toy").points[0], point("cnc", "toy")
+    assert inferred.value("stage1.epochs") == 3  # for groups
+    for name in ("dfr", "afr", "inlp", "dfr+groups=predictions"):
+        assert point(name, "toy").components["stage1"].settings == alone.settings, name
+    assert resolve("methods", "dfr+stage1.epochs=7", "toy").name == "dfr"
+    assert point("dfr+stage1.epochs=3", "toy").components["stage1"].name == "erm"
+
+
 def test_a_stage_1_can_be_stated_for_all(package):
     package.write("datasets/toy.py", TOY_DATASET.replace('"learning_rate": 0.5', '"stage1.epochs": 9', 1))
     epochs = {
         name: point(name, "toy").value("stage1.epochs") for name in ("jtt", "cnc", "dfr", "linear_probe+stage1=erm")
     }
-    # zero_shot, which linear_probe names, has none
-    assert epochs == {"jtt": 9, "cnc": 9, "dfr": 9, "linear_probe+stage1=erm": 3}
+    # zero_shot, which linear_probe names, has none: erm is then as alone
+    assert epochs == {"jtt": 9, "cnc": 9, "dfr": 9, "linear_probe+stage1=erm": 7}
     assert [resolve("methods", name, "toy").name for name in ("erm", "gdro", "linear_probe")] == [
         "erm",
         "gdro",

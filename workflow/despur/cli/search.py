@@ -18,7 +18,7 @@ from despur.specs.hyperparameters import RULES
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
 from despur.specs.resolution import check_length, resolve
-from despur.specs.settings import SettingError, spell
+from despur.specs.settings import SettingError
 from despur.storage.texts import write_text
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def search_settings(
     if selection in RULES and "selections" not in parse(method)[1]:
         method += "+selections=rules"
     folders = list_folders(method, check_length(resolve("datasets", data).name), trials)
-    yield from describe_ranges(method)
+    yield from describe_ranges(method, data)
     require_checkout()
     make_metrics(folders, options)
     if dry_run:
@@ -104,10 +104,10 @@ def write_tuned(target: Path, header: str, config: Mapping[str, Any], winners: M
     write_text(target, header + yaml.safe_dump(tuned, sort_keys=False))
 
 
-def describe_ranges(method: str) -> Iterator[str]:
+def describe_ranges(method: str, data: str) -> Iterator[str]:
     """A line for each setting that is searched."""
-    for key, span in list_ranges(method).items():
-        yield f"{key}: {spell(span.low)} to {span.high:.4g}, {span.scale} scale ({span.source})"
+    for key, span in list_ranges(method, data).items():
+        yield f"{key}: {span.low:.4g} to {span.high:.4g}, {span.scale} scale ({span.source})"
 
 
 def load_points(folders: Sequence[str], selection: str) -> "pd.DataFrame":

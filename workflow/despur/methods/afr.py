@@ -14,7 +14,7 @@ from torch import nn
 from despur.encoders.identity import Identity
 from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import on_held_out, on_stage1, sgd
-from despur.specs.settings import float_, without
+from despur.specs.settings import float_, log_uniform, without
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
@@ -24,7 +24,12 @@ SETTINGS = {
     "clip": float_(1.0, "released code: largest norm of a step's gradient; 0: any", at_least=0),
     **on_stage1("erm", "last", "released code: a model trained by ERM, its final checkpoint"),
     **on_held_out(0.5, "not stated: theirs are of the training data"),
-    "gamma": float_(10.0, "released code: Waterbirds; CelebA: 1.44. 0: weights of classes alone", at_least=0),
+    "gamma": float_(
+        10.0,
+        "released code: Waterbirds; CelebA: 1.44. 0: weights of classes alone",
+        at_least=0,
+        search=log_uniform(1, 20, "Qiu et al.: 1 to 3 on CelebA, 4 to 20 on Waterbirds"),
+    ),
     "lambda": float_(0.0, "released code: Waterbirds; CelebA: .001", at_least=0),
 }
 

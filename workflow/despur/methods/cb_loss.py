@@ -8,7 +8,7 @@ from torch import nn
 from despur.methods.base import GradientMethod, Losses
 from despur.methods.families.domain_batches import number_groups
 from despur.specs.hyperparameters import SUBPOPBENCH, as_erm
-from despur.specs.settings import choice, float_
+from despur.specs.settings import choice, float_, log_to_one
 from despur.storage.store import Array
 
 SETTINGS = {
@@ -20,7 +20,13 @@ SETTINGS = {
         "inverse",
         "square_root",
     ),
-    "beta": float_(0.9999, "of weighting=effective: SubpopBench; Cui et al. tune .9 to .9999", above=0, below=1),
+    "beta": float_(
+        0.9999,
+        "of weighting=effective: SubpopBench; Cui et al. tune .9 to .9999",
+        above=0,
+        below=1,
+        search=log_to_one(0.99, 0.99999, "SubpopBench"),
+    ),
 }
 
 

@@ -19,7 +19,7 @@ from despur.encoders.base import build_encoder
 from despur.losses.similarity import smallest_side, structural_distance, triplets
 from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import as_erm
-from despur.specs.settings import SettingError, choice, float_, int_
+from despur.specs.settings import SettingError, choice, float_, int_, log_uniform
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
@@ -27,8 +27,15 @@ SETTINGS = {
     **as_erm("App. E.2.5 (CMNIST*); rest: as JTT"),
     # App. E.2.5 and Table A.10 disagree: the table sweeps lambda in {.01, .05, .1}, beta in {1e-5, 1e-3, .1, 10}. Both
     # numbers of the text are in beta's row, so its names may be swapped: the other reading is beta=1e-5, lambda=10.
-    "lambda": float_(1e-5, "App. E.2.5: weight of the triplet loss", at_least=0),
-    "beta": float_(10.0, "App. E.2.5: weight of the bottleneck's KL", at_least=0),
+    "lambda": float_(
+        1e-5,
+        "App. E.2.5: weight of the triplet loss",
+        at_least=0,
+        search=log_uniform(1e-5, 0.1, "App. E.2.5 and Table A.10"),
+    ),
+    "beta": float_(
+        10.0, "App. E.2.5: weight of the bottleneck's KL", at_least=0, search=log_uniform(1e-5, 10, "Table A.10")
+    ),
     "kl": choice("mean", "over latent dimensions: see above; Alemi et al. 2016: sum", "mean", "sum"),
     "latent": int_(256, "Alemi et al. 2016: K", at_least=1),
     "margin": float_(

@@ -15,7 +15,7 @@ from despur.losses.contrastive import contrast
 from despur.methods.base import GradientMethod, Losses
 from despur.samplers.contrastive import ContrastiveSampler, distinct
 from despur.specs.hyperparameters import sgd
-from despur.specs.settings import SettingError, bool_, choice, component, float_, int_
+from despur.specs.settings import SettingError, around, bool_, choice, component, float_, int_, uniform
 from despur.storage.store import Array
 
 SETTINGS = {
@@ -23,8 +23,10 @@ SETTINGS = {
     "groups": component("inference", "clusters", "App. E.2.4: clustering-based predictions for all data sets"),
     "num_positives": int_(32, "App. E.2.4: M", at_least=1),
     "num_negatives": int_(32, "App. E.2.4: N", at_least=1),
-    "temperature": float_(0.05, "App. E.2.4: tau", above=0),
-    "lambda": float_(0.75, "App. E.2.4: weight of the contrastive loss", at_least=0, at_most=1),
+    "temperature": float_(0.05, "App. E.2.4: tau", above=0, search=around(5, "not stated")),
+    "lambda": float_(
+        0.75, "App. E.2.4: weight of the contrastive loss", at_least=0, at_most=1, search=uniform(0.1, 0.9, "Table A.5")
+    ),
     "loss": choice(
         "contrastive",
         "Eq. 16; App. A.1: alignment, Eq. 4 on anchors and positives in its place",

@@ -12,13 +12,18 @@ from despur.losses.adversarial import ramp, reverse_gradient
 from despur.methods.base import Losses
 from despur.methods.families.domain_batches import DomainMethod
 from despur.specs.hyperparameters import as_erm, inferred_domains
-from despur.specs.settings import choice, float_, int_
+from despur.specs.settings import choice, float_, int_, log_uniform
 from despur.storage.store import Array
 
 SETTINGS = {
     **as_erm("App. E.2.5: as JTT; A.2 states none"),
     **inferred_domains(),
-    "weight": float_(1.0, "Ganin et al.: strength of the reversed gradient at the end of training", at_least=0),
+    "weight": float_(
+        1.0,
+        "Ganin et al.: strength of the reversed gradient at the end of training",
+        at_least=0,
+        search=log_uniform(0.01, 100, "DomainBed"),
+    ),
     "ramp": float_(
         10.0, "Ganin et al.: gamma; strength 2 / (1 + exp(-gamma p)) - 1 after a share p of training", above=0
     ),

@@ -6,7 +6,7 @@ training samples."""
 
 from despur.methods.families.invariant_risk import InvariantRisk
 from despur.specs.hyperparameters import as_erm
-from despur.specs.settings import choice, component, float_, int_, log_uniform
+from despur.specs.settings import choice, component, float_, log_uniform, uniform
 
 REVISION = 2  # weight decay is divided with the loss
 SETTINGS = {
@@ -22,11 +22,12 @@ SETTINGS = {
         "square",
         "halves",
     ),
-    "annealing": int_(
+    "annealing": float_(
         80,
         "App. E.2.5: percent of the epochs (the paper has 100), in which the penalty weighs 1",
         at_least=0,
         at_most=100,
+        search=uniform(0, 90, "SubpopBench: from one step to beyond the last"),
     ),
     "sampler": choice(
         "shuffled", "mini-batches are not described; balanced: each environment equally often", "shuffled", "balanced"

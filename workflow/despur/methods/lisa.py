@@ -7,7 +7,7 @@ import torch
 from despur.methods.base import GradientMethod, Losses
 from despur.methods.families.mixing import mixed_loss
 from despur.specs.hyperparameters import SUBPOPBENCH, as_erm
-from despur.specs.settings import component, float_, log_uniform
+from despur.specs.settings import component, float_, log_uniform, uniform
 from despur.storage.store import Array
 
 SETTINGS = {
@@ -24,6 +24,7 @@ SETTINGS = {
         "SubpopBench; Yao et al. tune p_sel: how often a mini-batch mixes within classes, else within attribute values",
         at_least=0,
         at_most=1,
+        search=uniform(0, 1, "SubpopBench"),
     ),
 }
 

@@ -16,14 +16,17 @@ from despur.losses.groups import group_means
 from despur.methods.base import GradientMethod, Losses
 from despur.samplers.contrastive import ContrastiveSampler
 from despur.specs.hyperparameters import as_erm
-from despur.specs.settings import choice, component, float_, int_
+from despur.specs.settings import choice, component, float_, int_, log_uniform
 from despur.storage.store import Array
 
 SETTINGS = {
     **as_erm("App. E.2.5, E.2.6 (CMNIST*): as JTT"),
     "groups": component("inference", "eiil", "App. E.2.5: the same mechanism as in EIIL"),
     "lambda": float_(
-        0.5, "App. E.2.6 sweeps {0.1, 0.5, 10, 100}, selects none; this one by validation on colored_digits", at_least=0
+        0.5,
+        "App. E.2.6 sweeps {0.1, 0.5, 10, 100}, selects none; this one by validation on colored_digits",
+        at_least=0,
+        search=log_uniform(0.1, 100, "App. E.2.6"),
     ),
     "batches": choice(
         "balanced",

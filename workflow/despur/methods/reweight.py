@@ -5,7 +5,7 @@
 
 from despur.methods.cb_loss import CBLoss
 from despur.specs.declarations import read_declarations
-from despur.specs.settings import choice, component
+from despur.specs.settings import choice, component, float_
 
 SETTINGS = {
     **read_declarations("methods", "cb_loss")["SETTINGS"],
@@ -15,6 +15,7 @@ SETTINGS = {
         "SubpopBench, ReWeight: one over the size of a group; square_root: one over its root; effective: as cb_loss",
         *("inverse", "square_root", "effective"),
     ),
+    "beta": float_(0.9999, "of weighting=effective: as cb_loss", above=0, below=1),
 }
 
 

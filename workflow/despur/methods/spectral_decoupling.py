@@ -8,13 +8,17 @@ from torch import nn
 
 from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import as_erm
-from despur.specs.settings import float_
+from despur.specs.settings import float_, log_uniform
 from despur.storage.store import Array
 
 SETTINGS = {
     **as_erm("App. E.2.5 (CMNIST*): as JTT", weight_decay=0.0),
+    "weight_decay": float_(0.0, "Pezeshki et al.: the penalty of logits stands in its place", at_least=0),
     "lambda": float_(
-        0.1, "Pezeshki et al. Fig. 2, a toy: to be tuned; their released Colored MNIST run has 2e-5", at_least=0
+        0.1,
+        "Pezeshki et al. Fig. 2, a toy: to be tuned; their released Colored MNIST run has 2e-5",
+        at_least=0,
+        search=log_uniform(1e-5, 0.1, "DomainBed"),
     ),
 }
 

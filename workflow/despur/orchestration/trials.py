@@ -8,7 +8,7 @@ from despur.compute.randomness import derive_generator
 from despur.orchestration.experiments import list_run_folders
 from despur.specs.declarations import read_declarations
 from despur.specs.names import parse
-from despur.specs.resolution import resolve_canonical
+from despur.specs.resolution import resolve, resolve_canonical
 from despur.specs.settings import SearchRange, SettingError, spell
 
 
@@ -25,39 +25,44 @@ def list_trials(config: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 def list_folders(method: str, data: str, trials: int) -> tuple[str, ...]:
     """The folders of the trials of a method, each once, of seed 0."""
-    points = draw_points(method, trials) if find_ranges(method) else [[]]
+    points = draw_points(method, data, trials) if find_ranges(method, data) else [[]]
     folders = (list_run_folders(data, "+".join([method, *point]), 1)[0] for point in points)
     return tuple(dict.fromkeys(folders))
 
 
-def find_ranges(method: str) -> dict[str, SearchRange]:
-    """The search ranges of a method's settings that its name does not set."""
+def find_ranges(method: str, data: str) -> dict[str, SearchRange]:
+    """The search ranges of a method's settings that its name does not set, for this data set."""
     base, overrides = parse(method)
     declared = read_declarations("methods", base)["SETTINGS"]
-    return {key: setting.search for key, setting in declared.items() if setting.search and key not in overrides}
+    spec = resolve("methods", method, parse(data)[0]).points[0]
+    return {
+        key: setting.search.resolve(spec.settings[key])
+        for key, setting in declared.items()
+        if setting.search and key not in overrides
+    }
 
 
-def list_ranges(method: str) -> dict[str, SearchRange]:
+def list_ranges(method: str, data: str) -> dict[str, SearchRange]:
     """As :func:`find_ranges`. Raises SettingError where there are none."""
-    if ranges := find_ranges(method):
+    if ranges := find_ranges(method, data):
         return ranges
     raise SettingError(f"{method} declares no search range (search=log_uniform(...) of a setting) that is not set")
 
 
-def draw_points(method: str, trials: int) -> list[list[str]]:
-    """The settings of each trial, as ``key=value``; none of the first, which has the defaults."""
-    ranges = list_ranges(method)
+def draw_points(method: str, data: str, trials: int) -> list[list[str]]:
+    """The settings of each trial, as ``key=value``; none of the first, which has those without a search."""
+    ranges = list_ranges(method, data)
     drawn = [[f"{key}={draw_value(key, span, trial)}" for key, span in ranges.items()] for trial in range(1, trials)]
     return [[], *drawn]
 
 
 def draw_value(key: str, search: SearchRange, trial: int) -> str:
-    """The value of a setting in a trial, with three digits; the same for all methods of the same range."""
+    """The value of a setting in a trial, with three digits (of its distance to 1 on that scale); the same for all
+    methods of the same range."""
     from scipy import stats
 
-    rng = derive_generator(f"search/{key}", trial)
-    if search.scale == "log":
-        value = stats.loguniform(search.low, search.high).rvs(random_state=rng)
-    else:
-        value = stats.uniform(search.low, search.high - search.low).rvs(random_state=rng)
-    return spell(float(f"{value:.3g}"))
+    low, high = (1 - search.high, 1 - search.low) if search.scale == "log_to_one" else (search.low, search.high)
+    distribution = stats.uniform(low, high - low) if search.scale == "linear" else stats.loguniform(low, high)
+    value = distribution.rvs(random_state=derive_generator(f"search/{key}", trial))
+    drawn = float(f"{value:.3g}")
+    return spell(round(1 - drawn, 12) if search.scale == "log_to_one" else drawn)

@@ -4,7 +4,7 @@ selfsupervised_hyperparameters.py.
 A method's ``SETTINGS`` begins with such sets, ``{**sgd(...), ...}``. The method's own settings follow. They replace
 those of the same name."""
 
-from despur.specs.settings import Setting, choice, component, float_, int_, log_uniform, without
+from despur.specs.settings import Setting, around, choice, component, float_, int_, log_uniform, without
 
 
 def on_stage1(base: str, selection: str, source: str) -> dict[str, Setting]:
@@ -109,7 +109,7 @@ def _training(
         "encoder": component("encoders", "lenet", source),
         "optimizer": choice(optimizer, source, "sgd", "adam", "adamw", "lars"),
         "learning_rate": float_(
-            learning_rate, source, above=0, search=log_uniform(1e-4, 1e-2, "SubpopBench, of images and vectors")
+            learning_rate, source, above=0, search=around(10, "SubpopBench, of images: 1e-4 to 1e-2, default 1e-3")
         ),
         "decay": choice(
             "none",

@@ -27,6 +27,8 @@ def _resolve_point(kind: str, base: str, overrides: dict[str, str], dataset: str
     presets = paper_hyperparameters(dataset, base, stage)
     values, changes = _read_own_settings(declaration, presets, overrides, path)
     stated_of_stage1 = _select_stated_of_stage1(declaration, presets, values | overrides, dataset)
+    if kind == "methods" and "stage1" in values:
+        stated_of_stage1 = _spell_as_alone(values["stage1"], dataset) | stated_of_stage1
     dotted = stated_of_stage1 | {key: text for key, text in overrides.items() if key not in values}
     components = _resolve_components(declaration, values, dotted, dataset, path)
     _refuse_unknown_keys(base, declaration, components, dotted, path)
@@ -141,6 +143,18 @@ def _select_stated_of_stage1(
     named = presets.get("stage1", declaration["stage1"].default)
     stage1_settings = read_declarations("methods", named)["SETTINGS"] if overrides.get("stage1", named) == named else {}
     return {key: value for key, value in of_stage1.items() if key.split(".")[1] in stage1_settings}
+
+
+def _spell_as_alone(method: str, dataset: str) -> dict[str, str]:
+    """The settings that a data set's file states for a method as a stage-1 model alone, with their values elsewhere.
+    Those (CNC's ERM, regularized) are for inferring groups: a model that a method starts from is trained without."""
+    as_stage1, as_run = (paper_hyperparameters(dataset, method, stage) for stage in ("stage1", ""))
+    declaration: Declaration = read_declarations("methods", method)["SETTINGS"]
+    return {
+        f"stage1.{key}": spell(as_run.get(key, declaration[key].default))
+        for key, value in as_stage1.items()
+        if key in declaration and value != as_run.get(key, declaration[key].default)
+    }
 
 
 @cache

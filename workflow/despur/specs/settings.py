@@ -21,13 +21,19 @@ class SettingError(ValueError):
 
 @dataclass(frozen=True)
 class SearchRange:
-    """From where to where ``despur search`` draws a setting, and who says so. ``scale``: of the uniform distribution,
-    ``linear`` or ``log``."""
+    """From where to where ``despur search`` draws a setting, and who says so. ``scale``: what is uniformly distributed:
+    the value (``linear``), its logarithm (``log``) or that of its distance to 1 (``log_to_one``). ``relative``: the
+    ends are factors of the value that the method has on the data set without a search."""
 
     low: float
     high: float
     scale: str
     source: str
+    relative: bool = False
+
+    def resolve(self, value: float) -> "SearchRange":
+        """The range for a method that has this value without a search."""
+        return replace(self, low=self.low * value, high=self.high * value, relative=False) if self.relative else self
 
 
 def uniform(low: float, high: float, source: str) -> SearchRange:
@@ -38,6 +44,17 @@ def uniform(low: float, high: float, source: str) -> SearchRange:
 def log_uniform(low: float, high: float, source: str) -> SearchRange:
     """Every logarithm is as likely as any other."""
     return SearchRange(low, high, "log", source)
+
+
+def log_to_one(low: float, high: float, source: str) -> SearchRange:
+    """Every logarithm of the distance to 1 is as likely as any other, for values shortly below 1."""
+    return SearchRange(low, high, "log_to_one", source)
+
+
+def around(factor: float, source: str) -> SearchRange:
+    """Every logarithm is as likely as any other, from the value on this data set over ``factor`` to it times
+    ``factor``."""
+    return SearchRange(1 / factor, factor, "log", source, relative=True)
 
 
 @dataclass(frozen=True)
