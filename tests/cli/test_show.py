@@ -91,7 +91,11 @@ def test_json_names_splits_and_what_selects_step_and_point():
 
 
 def test_groups_are_shown_where_they_are_asked_for():
-    text = said(show_runs([made("erm", {None: {0: 0.1, 1: 0.3}}, "s0-1")], groups=True))
+    folder = made("erm", {None: {0: 0.1, 1: 0.3}}, "s0-1")
+    rows = pd.read_csv(folder / "metrics.csv", dtype={"group": str})
+    of_validation = rows[rows["metric"] == "samples"].assign(split="val", value=7)
+    pd.concat([of_validation, rows]).to_csv(folder / "metrics.csv", index=False)
+    text = said(show_runs([folder], groups=True))
     assert text.splitlines()[-1].split() == ["accuracy", "of", '"3"', "(40", "samples)", "–", "9", "(0)", "–"]
 
 
@@ -100,6 +104,32 @@ def test_folders_of_the_same_runs_are_shown_as_one_and_a_seed_counts_once():
     folders += [made("erm", {None: {0: 0.1, 1: 0.3}}, "s0-1"), made("erm+epochs=3", {None: {0: 0.5}})]
     first, second = [line for line in show_runs(folders) if line.startswith("gap")]
     assert first.split()[3:5] == ["0.2", "(0.14)"] and second.split()[2] == "0.5"
+
+
+def made_on_draws(name, values):
+    """A run without randomness of its own: one seed, and each value on a draw of the data."""
+    folder = Path(f"results/runs/colored_digits+draw=seed/{name}/s0-{len(values) - 1}")
+    write_json(
+        folder / "about.json",
+        {"specification": {"points": [{"name": name}], "seeds": [0], "code": "abc"}, "device": "cpu", "versions": {}},
+    )
+    rows = [
+        {"dataset": f"colored_digits+draw={draw}" if draw else "colored_digits", "method": name, "seed": 0}
+        | {"split": split, "selection": "best", "metric": "gap", "group": "", "value": value}
+        for draw, value in enumerate(values)
+        for split in ("test", "val")
+    ]
+    write_run(folder, rows)
+    write_history(folder)
+    return folder
+
+
+def test_draws_of_the_data_are_not_one_seed():
+    first, second = made_on_draws("dfr", [0.1, 0.5, 0.6]), made_on_draws("leace", [0.2, 0.7, 0.9])
+    ranked = [line for line in show_runs([first, second]) if isinstance(line, Row) and line.table == "points"]
+    assert [line.values["gap best"] for line in ranked] == [pytest.approx(0.6), pytest.approx(0.4)]
+    change = said(show_difference(first, second)).splitlines()[-1]
+    assert change.split()[:6] == ["gap", "0.4", "(0.26)", "0.6", "(0.36)", "+0.2"] and "[" in change
 
 
 SWEEP = {0.5: {0: 0.1, 1: 0.3}, 1.0: {0: 0.5, 1: 0.5}, 2.0: {0: 0.05, 1: 0.05}}

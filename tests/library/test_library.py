@@ -83,6 +83,14 @@ def test_data_of_ones_own_become_a_file_that_the_pipeline_reads(tmp_path):
     assert np.array_equal(table["a"][:80], a) and np.array_equal(table["split"], np.repeat(list(splits), [80, 40, 40]))
     assert locate_data(splits, tmp_path) == (name, root)  # the same data have the same name
     assert locate_data({**splits, "test": splits["val"]}, tmp_path)[0] != name
+    other = {key: TensorDataset(*bytes_alike(every.tensors)) for key, every in splits.items()}
+    assert locate_data(other, tmp_path)[0] != name  # the same bytes, of another shape
+
+
+def bytes_alike(tensors):
+    """Inputs of half the length, of a type that takes twice as many bytes; labels as they are."""
+    inputs, *labels = tensors
+    return inputs.contiguous().view(torch.float64), *labels
 
 
 def test_images_are_kept_as_bytes():

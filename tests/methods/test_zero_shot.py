@@ -585,7 +585,8 @@ def test_without_class_embeddings_an_error_says_what_there_is_and_means_are_aske
 
 
 @pytest.mark.parametrize(
-    ("shape", "words"), [((3, 6), "\\(3, 6\\), but there are 2 classes"), ((2, 5), "class_embeddings are \\(2, 5\\)")]
+    ("shape", "words"),
+    [((3, 6), "\\(3, 6\\), but there are 2 classes"), ((2, 5), "class_embeddings have 5 numbers each")],
 )
 def test_class_embeddings_that_do_not_fit_are_refused(tmp_path, shape, words):
     with pytest.raises(InputError, match=words):

@@ -59,6 +59,10 @@ def test_what_no_stage_could_use_is_refused_by_name():
         "groups are float64": {"groups": np.ones((120, 2))},
         "masks are bool": {"masks": np.ones((120, 4, 4), bool)},
         "class_embeddings are .3, 4.*5 classes": {**EMBEDDED, "class_embeddings": np.ones((3, 4))},
+        "class_embeddings have 6 numbers each, samples' embeddings 4": {
+            **EMBEDDED,
+            "class_embeddings": np.ones((5, 6)),
+        },
         "no sample of the split train": {"table": {"split": np.array(["val", "test"] * 60)}},
         "a split is called held_out": {"table": {"split": np.where(split == "test", "held_out", split)}},
         "no sample of the split test_ood; there are train, val, test": {"about": {"headline": "test_ood"}},

@@ -51,6 +51,8 @@ def test_further_methods_come_after_and_a_run_comes_once():
     asked = names(methods={"ce": "erm", "con": "con+ratio=0.1", "leace": "leace"})
     assert list(asked) == ["erm", "cnc", "con", "leace"]
     assert asked["con"] == ("results/runs/scene_digits/con+ratio=0.1/s0-2",)
+    with pytest.raises(SettingError, match=r"matrix\.methods\.erm=erm\+epochs=3: papers .* another run .*, erm: call"):
+        names(methods={"erm": "erm+epochs=3"})
 
 
 def test_without_a_matrix_there_is_nothing_and_a_misspelled_method_is_refused():
@@ -167,10 +169,10 @@ def run(root, name, worst, seconds, memory=500.0, probe=False):
 @pytest.fixture
 def artifact_runs(tmp_path):
     write_json(
-        tmp_path / "stage1/scene_digits/erm/s0-2/about.json",
+        tmp_path / "stage1/scene_digits/erm+epochs=8/s0-2/about.json",
         MACHINE
         | {"device": "cpu", "peak_memory_mb": 800.0}
-        | {"runs": {f"scene_digits/erm/s{s}": {"seconds": 4.0} for s in range(3)}},
+        | {"runs": {f"scene_digits/erm+epochs=8/s{s}": {"seconds": 4.0} for s in range(3)}},
     )
     groups = MACHINE | {"peak_memory_mb": 100.0, "seconds": 0.1}  # they name no device
     write_json(tmp_path / "groups/scene_digits/oracle/s0-2/about.json", groups)
@@ -254,7 +256,7 @@ def test_costs_count_the_stages_that_a_method_reads(artifact_runs):
     assert [table[m, "peak_memory_mb"] for m in ("erm", "leace", "simclr")] == [500, 800, 500]
 
 
-@pytest.mark.parametrize("stage", ["stage1/scene_digits/erm", "groups/scene_digits/oracle"])
+@pytest.mark.parametrize("stage", ["stage1/scene_digits/erm+epochs=8", "groups/scene_digits/oracle"])
 def test_costs_are_not_compared_where_a_stage_is_from_another_machine(artifact_runs, tmp_path, stage):
     file = tmp_path / stage / "s0-2/about.json"
     write_json(file, json.loads(file.read_text()) | {"processor": "another"})

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from despur.specs.hyperparameters import RULES
+from despur.specs.names import parse
 from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError, spell
 from despur.storage.finished_runs import read_history, read_metrics
@@ -117,16 +118,24 @@ def pick_by_test(table: "pd.DataFrame", roles: Roles) -> "pd.DataFrame":
 
 
 def load_metrics(path: Path) -> dict[str, "pd.DataFrame"]:
-    """By point: metrics of the headline split, best step, of no group and of probes, by seeds."""
+    """By point: metrics of the headline split, best step, of no group and of probes, by seeds; where each seed has a
+    draw of the data, by draws: a method without randomness has one seed on all."""
     table = load_points(path)
     table = table[table["split"] == find_roles(path).headline]
     of_all = (table["group"] == "") | (table["metric"] == "probe_accuracy")
     chosen = table[(table["selection"] == "best") & of_all]
     named = chosen.assign(metric=(chosen["metric"] + " " + chosen["group"]).str.strip())
     return {
-        point: rows.pivot_table("value", "metric", "seed", dropna=False, sort=False).dropna(how="all")
+        point: rows.assign(seed=number_draws(rows["dataset"]) if rows["dataset"].nunique() > 1 else rows["seed"])
+        .pivot_table("value", "metric", "seed", dropna=False, sort=False)
+        .dropna(how="all")
         for point, rows in named.groupby("point", sort=False)
     }
+
+
+def number_draws(datasets: "pd.Series") -> "pd.Series":
+    """The draw of each row's data set."""
+    return datasets.map(lambda name: int(parse(name)[1].get("draw", ["0"])[0]))
 
 
 def format_spread(values: "Sequence[float] | pd.Series") -> str:

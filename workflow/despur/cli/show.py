@@ -13,7 +13,7 @@ from despur.storage.group_warnings import load_warnings
 if TYPE_CHECKING:
     import pandas as pd
 
-LONG = ["point", "seed", "metric", "group", "shown", "value"]  # columns that all methods have
+LONG = ["dataset", "point", "seed", "metric", "group", "shown", "value"]  # columns that all methods have
 RANKED = "average_accuracy"  # shown of each point of a sweep, beside the metric that selects
 
 
@@ -105,7 +105,7 @@ def list_metrics(point: str, table: "pd.DataFrame", roles: Roles, groups: bool) 
     """A row for each metric of one point; with ``groups``, then for each metric of a group."""
     width = max(18, *map(len, roles.heads.values())) + 2
     yield f"{'metric':<50}" + "".join(f"{head:>{width}}" for head in roles.heads.values())
-    samples = table[table["metric"] == "samples"].groupby("group")["value"].first()
+    samples = table[(table["metric"] == "samples") & (table["shown"] == "best")].groupby("group")["value"].first()
     of_all = table["group"] == ""
     parts = [table[of_all | (table["metric"] == "probe_accuracy")]]
     parts += [table[~of_all & (table["metric"] == "accuracy")]] if groups else []

@@ -27,7 +27,8 @@ def locate_data(
     if not isinstance(data, Mapping):
         raise SettingError(f"data is {type(data).__name__}: name a data set, or bring {{'train': ..., 'val': ...}}")
     arrays = collect_arrays(data)
-    name = f"own_{hashlib.sha256(b''.join(array.tobytes() for array in arrays.values())).hexdigest()[:8]}"
+    told = [f"{key} {array.dtype} {array.shape}".encode() + array.tobytes() for key, array in arrays.items()]
+    name = f"own_{hashlib.sha256(b''.join(told)).hexdigest()[:8]}"
     root = folder / "own_data"
     (root / OWN_DATASET).mkdir(parents=True, exist_ok=True)
     if not (file := root / OWN_DATASET / f"{name}.npz").exists():

@@ -12,6 +12,7 @@ from despur.orchestration.artifact_files import find_module, list_run_inputs
 from despur.orchestration.experiments import RESULTS, ArtifactRun
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve_canonical
+from despur.specs.settings import SettingError
 
 KINDS = ("metrics", "resamples", "about")  # of a run's files
 
@@ -19,8 +20,8 @@ KINDS = ("metrics", "resamples", "about")  # of a run's files
 def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
     """The runs of each method: those that papers run, in their order, then the further ones; none without a ``matrix``.
 
-    Of several names of one run, and of several runs of one name, the first stays; a sweep of several points is no
-    method."""
+    Of several names of one run, and of several runs that papers call by one name, the first stays; a sweep of several
+    points is no method. Raises SettingError for a further method that has the name of another run."""
     if not (matrix := config.get("matrix")):
         return []
     data, seeds = resolve_canonical("datasets", matrix["data"]).name, matrix.get("seeds", config["seeds"])
@@ -30,11 +31,16 @@ def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
         one_run = artifact_run.dataset == data and result.stage == "runs" and "~" not in result.name
         if one_run and artifact_run.folders == experiments.list_run_folders(data, result.name, seeds):
             names.setdefault(artifact_run.folders, artifact_run.paper_method)
-    for method, name in matrix.get("methods", {}).items():
-        names.setdefault(experiments.list_run_folders(data, name, seeds), method)
     methods: dict[str, tuple[str, ...]] = {}
     for folders, method in names.items():
         methods.setdefault(method, folders)
+    for method, name in matrix.get("methods", {}).items():
+        folders = experiments.list_run_folders(data, name, seeds)
+        if folders not in names and methods.setdefault(method, folders) != folders:
+            raise SettingError(
+                f"matrix.methods.{method}={name}: papers of this configuration have another run of this name, "
+                f"{locate_result(methods[method][0]).name}: call yours otherwise"
+            )
     return [ArtifactRun(data, data, method, folders, "matrix") for method, folders in methods.items()]
 
 

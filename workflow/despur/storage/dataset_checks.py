@@ -161,6 +161,11 @@ def _check_optional_arrays(dataset: Dataset) -> Iterator[str]:
             f"class_embeddings are {embeddings.shape}, but there are {count} classes: bring a row of finite "
             "numbers for each"
         )
+    elif embeddings is not None and len(inputs.shape) == 2 and embeddings.shape[1] != inputs.shape[1]:
+        yield (
+            f"class_embeddings have {embeddings.shape[1]:,} numbers each, samples' embeddings {inputs.shape[1]:,}: "
+            "bring both from one model"
+        )
 
 
 def _check_splits(dataset: Dataset) -> Iterator[str]:

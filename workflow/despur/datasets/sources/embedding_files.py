@@ -147,5 +147,8 @@ def dataset(
     for what, values in (("class", made.y), ("attribute", made.a)):
         train_values = values[made.rows_with_attribute("train") if what == "attribute" else made.rows("train")]
         if len(np.unique(train_values)) == 1 or len(np.unique(values[values != MISSING])) < 2:
-            raise InputError(f"{files}: all training samples have the same {what}: nothing can be learned or compared")
+            known = " whose attribute is known" if what == "attribute" and (values == MISSING).any() else ""
+            raise InputError(
+                f"{files}: all training samples{known} have the same {what}: nothing can be learned or compared"
+            )
     return made
