@@ -12,7 +12,7 @@ from project import Project
 
 from despur.cli import plan as command
 from despur.cli.plan import explain_retries
-from despur.orchestration import artifact_files, configuration, experiments, plan, resources
+from despur.orchestration import artifact_files, configuration, estimates, experiments, plan, resources
 from despur.specs.paths import locate_result
 from despur.specs.stages import STAGES, TABLE
 
@@ -157,7 +157,7 @@ def test_a_job_that_shares_its_batches_out_takes_a_part_of_the_time_and_all_gpu_
 
 
 def test_a_job_that_the_profile_does_not_try_often_enough_is_said_to_fail_and_how_not_to():
-    longest, allowed = resources.load_estimates()["longest"], resources.load_retries()
+    longest, allowed = estimates.load_estimates()["longest"], resources.load_retries()
     assert list(explain_retries(longest)) == []
     assert [line.split()[-2:] for line in explain_retries(longest * 1.5)] == [["1", "retries."]]
     assert len(list(explain_retries(longest * (allowed + 1)))) == 1

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from project import SOURCE
 
-from despur.orchestration import resources, speeds
+from despur.orchestration import estimates, resources, speeds
 from despur.orchestration.jobs import find_result
 from despur.specs.declarations import list_components
 from despur.specs.paths import locate_result
@@ -40,7 +40,7 @@ def record(folder, path, device, images, seconds, **facts):
 
 
 def test_every_named_data_set_and_encoder_exists():
-    facts = yaml.safe_load(resources.FACTS.read_text())
+    facts = yaml.safe_load(estimates.FACTS.read_text())
     for kind in ("datasets", "encoders"):
         assert set(facts[kind]) - {"*"} <= set(list_components(kind))
 
@@ -52,7 +52,7 @@ def test_only_what_takes_gradient_steps_asks_for_a_gpu():
 
 
 def test_the_methods_that_share_their_batches_are_those_that_can():
-    assert set(resources.load_estimates()["processes"]["methods"]) == {
+    assert set(estimates.load_estimates()["processes"]["methods"]) == {
         name for name in list_components("methods") if load_method_class(name).PARALLEL
     }
 
@@ -60,7 +60,7 @@ def test_the_methods_that_share_their_batches_are_those_that_can():
 @pytest.fixture
 def without_limit(monkeypatch):
     """A cluster whose jobs may take as long as they like."""
-    monkeypatch.setitem(resources.load_estimates(), "longest", 1e9)
+    monkeypatch.setitem(estimates.load_estimates(), "longest", 1e9)
     resources.estimate_resources.cache_clear()
     yield
     resources.estimate_resources.cache_clear()
@@ -113,7 +113,7 @@ def test_each_attempt_asks_for_more_memory_and_minutes():
 
 
 def test_no_job_asks_for_more_minutes_than_a_partition_gives_however_often_it_is_tried():
-    path, longest = "stage1/imagenet/simclr/s0", resources.load_estimates()["longest"]
+    path, longest = "stage1/imagenet/simclr/s0", estimates.load_estimates()["longest"]
     assert [asked(path, attempt)["runtime"] for attempt in (1, 10)] == [longest] * 2
     assert asked(path, 10)["mem_mb"] == asked(path, 3)["mem_mb"]  # it is tried again for its minutes
 
@@ -131,7 +131,7 @@ def test_a_job_without_a_gpu_asks_for_the_minutes_of_a_cpu():
 @pytest.mark.parametrize(("path", "expected"), PAPER_HYPERPARAMETERS.items())
 def test_images_and_steps_of_a_run(path, expected):
     result = locate_result(path)
-    assert resources.count_images_and_steps(result.sweep.points[0], result.dataset) == expected
+    assert estimates.count_images_and_steps(result.sweep.points[0], result.dataset) == expected
 
 
 def test_the_images_of_cnc_are_those_that_were_counted_on_mnist():
@@ -140,7 +140,7 @@ def test_the_images_of_cnc_are_those_that_were_counted_on_mnist():
     counted = kept["results/runs/cmnist+colors=released/cnc/s0"]["runs"]["cmnist+colors=released/cnc/s0"][
         "training_images"
     ]
-    images, steps = resources.count_images_and_steps(
+    images, steps = estimates.count_images_and_steps(
         locate_result("results/runs/cmnist/cnc/s0").sweep.points[0], "cmnist"
     )
     assert 0.9 < counted / images < 1
@@ -178,14 +178,21 @@ def test_records_of_a_data_set_and_network_come_before_runs_of_another(reference
     add_speed(reference, "erm+encoder.width=2", 0.1)
     (reference / "cmnist/erm/s9-ab.json").write_text("<<<<<<< HEAD")
     resources.estimate_seconds.cache_clear()
-    assert resources.estimate_seconds(result, "cpu") == (pytest.approx(48_000 * 100 / 200 + 15 + 70 * 0.05), True)
+    assert resources.estimate_seconds(result, "cpu") == (pytest.approx(5 + 15 + 70 * 0.05), True)
+
+
+def test_a_run_takes_as_long_as_others_whatever_their_sampler_added(reference):
+    """JTT's epochs are longer than the training data; half of the epochs take half of the time."""
+    add_speed(reference, "jtt", 600.0)
+    half, _ = resources.estimate_seconds(locate_result("results/runs/cmnist+p_corr=0.9/jtt+epochs=50/s0"), "cpu")
+    assert half == pytest.approx(300 + 15 + 70 * 0.05)
 
 
 def add_speed(folder, method, *seconds):
-    """Records of runs of a method on cmnist, which take so many seconds for 1000 images."""
+    """Records of runs of a method on cmnist, which took so many seconds."""
     (folder / "cmnist" / method).mkdir(parents=True)
     for seed, each in enumerate(seconds):
-        run = {"seconds": each, "training_images": 1000}
+        run = {"seconds": each}
         content = {"dataset": "cmnist", "method": method, "machine": {"device": "cpu"}, "run": run}
         (folder / "cmnist" / method / f"s{seed}-ab.json").write_text(json.dumps(content))
 

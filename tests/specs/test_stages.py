@@ -5,7 +5,7 @@ import re
 import pytest
 from project import SOURCE
 
-from despur.orchestration.resources import load_estimates
+from despur.orchestration.estimates import load_estimates
 from despur.specs import stages
 
 

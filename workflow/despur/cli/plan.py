@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from despur.cli.check import find_worst_state, list_needed_data
 from despur.cli.rows import Row
-from despur.orchestration import artifact_files, configuration, resources
+from despur.orchestration import artifact_files, configuration, estimates, resources
 from despur.orchestration.plan import find_longest_chain, list_jobs, list_jobs_behind
 from despur.orchestration.targets import name_last_file
 from despur.specs.paths import ResultPath, data_root
@@ -49,7 +49,7 @@ def format_row(name: str, jobs: set[ResultPath], artifacts: int, device: str, wi
 def explain_retries(minutes: float) -> Iterator[str]:
     """Of the longest job, which takes so many minutes, more than a job may request: whether the profile tries it often
     enough."""
-    longest, allowed = resources.load_estimates()["longest"], resources.load_retries()
+    longest, allowed = estimates.load_estimates()["longest"], resources.load_retries()
     retries = math.ceil(minutes / longest) - 1
     if retries > 0:
         yield (

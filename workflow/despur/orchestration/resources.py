@@ -4,12 +4,12 @@ in results/ledger and results/reference.
 No result depends on them: a job that runs out of memory or minutes is tried again with more, from its checkpoint."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from despur.metrics import RESAMPLES
+from despur.orchestration.estimates import count_images_and_steps, find_estimate, load_estimates
 from despur.orchestration.speeds import find_encoder, find_network, find_speed
 from despur.specs.hyperparameters import RULES
 from despur.specs.names import parse
@@ -18,49 +18,12 @@ from despur.specs.spec import Spec
 from despur.specs.stages import STAGES
 from despur.specs.yaml_files import load_file
 
-FACTS = Path(__file__).parents[2] / "resources.yaml"
-PROFILE = FACTS.parent.parent / "profiles/slurm/profile.yaml"
-
-
-@cache
-def load_estimates() -> dict[str, Any]:
-    return load_file(FACTS)
-
-
-def find_estimate(kind: str, name: str) -> Mapping[str, float]:
-    """What the table says of a data set or an encoder; of one that it does not name, the row ``*``."""
-    return load_estimates()[kind].get(name, load_estimates()[kind]["*"])
+PROFILE = Path(__file__).parents[3] / "profiles/slurm/profile.yaml"
 
 
 def uses_gpu(spec: Spec) -> bool:
     """Whether a method takes gradient steps or applies an encoder: what is fitted in closed form needs no GPU."""
     return "learning_rate" in spec.settings or "encoder" in spec.components
-
-
-def count_images_and_steps(spec: Spec, dataset: str) -> tuple[float, float]:
-    """Images that a run gives its network, in costs of a training step, and its steps, at most: nothing is known of
-    early stopping."""
-    s, data = spec.settings, find_estimate("datasets", dataset)
-    if "epochs" not in s:  # an encoder is applied, forward only: a third
-        return data["samples"] / 3, 0
-    samples = s["epochs"] * data["train"] * s.get("anchor_fraction", 1.0) * s.get("label_fraction", 1.0)
-    samples_of_a_step = s.get("accumulation", 1) if has_batch_for_each_anchor(spec) else s.get("batch_size", 32)
-    cost = load_estimates()["second_order"] if s.get("second_order") else 1
-    return samples * count_views(spec) * cost, samples / samples_of_a_step
-
-
-def has_batch_for_each_anchor(spec: Spec) -> bool:
-    """Whether a method contrasts each anchor with a batch of its own."""
-    return "anchor_fraction" in spec.settings and "encoder" in spec.components
-
-
-def count_views(spec: Spec) -> int:
-    """Images that the network gets for each training sample."""
-    if has_batch_for_each_anchor(spec):  # positives and negatives, from both sides
-        return 2 * (spec.settings["num_positives"] + spec.settings["num_negatives"])
-    if {"encoder", "augment"} <= set(spec.components):  # two random views
-        return 2
-    return 1
 
 
 def estimate_training_seconds(spec: Spec, dataset: str, device: str) -> tuple[float, bool]:

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 
+from despur.orchestration.estimates import count_images_and_steps
 from despur.orchestration.experiments import LEDGER, REFERENCE
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
@@ -60,12 +61,13 @@ def load_ledger_speeds(ledger: Path = LEDGER) -> dict[tuple[str, str, str, str],
 
 
 def read_record_speed(file: Path) -> tuple[tuple[str, str, str, str], float]:
-    """Data set, device, network and method of a record, and its images per second."""
+    """Data set, device, network and method of a record, and the images per second that it was planned to train: what a
+    sampler adds (JTT) or leaves out, which is known after stage 1 alone, is in its seconds."""
     content = json.loads(file.read_text())
     dataset, run = content["dataset"], content["run"]
     spec = locate_result(f"results/runs/{dataset}/{content['method']}/s0").sweep.points[0]
     key = parse(dataset)[0], name_device(content["machine"]["device"]), name_network(spec), spec.base_name
-    return key, run["training_images"] / run["seconds"]
+    return key, count_images_and_steps(spec, key[0])[0] / run["seconds"]
 
 
 @cache
