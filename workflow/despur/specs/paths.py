@@ -134,12 +134,9 @@ def locate_result(path: str | Path) -> ResultPath:
             f"{shown}: not results/data/DATASET or results/{{{','.join(BY_SEED)}}}/DATASET/NAME/SEEDS, with a "
             "NAME as in cnc+lambda=0.5 and SEEDS as in s0 (one) or s0-2 (0 to 2): results/runs/colored_digits/cnc/s0-2"
         )
-    root, data, stage, dataset, name, seeds = match.groups()
-    return (
-        ResultPath(Path(root or "."), "data", data)
-        if data
-        else ResultPath(Path(root or "."), stage, dataset, name, seeds)
-    )
+    text, data, stage, dataset, name, seeds = match.groups()
+    root = Path("." if text is None else text or "/")
+    return ResultPath(root, "data", data) if data else ResultPath(root, stage, dataset, name, seeds)
 
 
 def split_stage(method: str) -> tuple[str, str]:
