@@ -14,11 +14,11 @@ from typing import Any
 
 from despur.specs.declarations import paper_hyperparameters, read_declarations
 from despur.specs.names import LONGEST, change_settings, join, parse, shorten, unknown
-from despur.specs.settings import Setting, SettingError, Settings, spell
+from despur.specs.settings import SettingError, Settings, spell
 from despur.specs.spec import Spec, Sweep
+from despur.specs.stated_of_stage1 import Declaration, select_stated, spell_as_alone
 
 MOST_POINTS = 1000  # of one name; the largest grids of the papers have tens
-Declaration = Mapping[str, Setting]
 
 
 def _resolve_point(kind: str, base: str, overrides: dict[str, str], dataset: str, stage: str, path: str = "") -> Spec:
@@ -26,9 +26,9 @@ def _resolve_point(kind: str, base: str, overrides: dict[str, str], dataset: str
     declaration = _load_declaration(kind, base, stage, path)
     presets = paper_hyperparameters(dataset, base, stage)
     values, changes = _read_own_settings(declaration, presets, overrides, path)
-    stated_of_stage1 = _select_stated_of_stage1(declaration, presets, values | overrides, dataset)
+    stated_of_stage1 = select_stated(declaration, presets, values | overrides, dataset)
     if kind == "methods" and "stage1" in values:
-        stated_of_stage1 = _spell_as_alone(values["stage1"], dataset) | stated_of_stage1
+        stated_of_stage1 = spell_as_alone(values["stage1"], dataset) | stated_of_stage1
     dotted = stated_of_stage1 | {key: text for key, text in overrides.items() if key not in values}
     components = _resolve_components(declaration, values, dotted, dataset, path)
     _refuse_unknown_keys(base, declaration, components, dotted, path)
@@ -125,36 +125,6 @@ def _list_changes_of(key: str, component: Spec, declaration: Declaration) -> dic
         for k, text in component.changes.items()
     }
     return {k: text for k, text in changes.items() if _component_of(k, declaration) == key}
-
-
-def _select_stated_of_stage1(
-    declaration: Declaration, presets: Settings, overrides: Settings, dataset: str
-) -> dict[str, str]:
-    """What a data set's file states for the stage 1 of a component, of the settings that this stage 1 has. Empty where
-    the name takes another stage 1 than the one declared or stated, or where none is read (``groups=oracle``)."""
-    of_stage1 = {key: spell(value) for key, value in presets.items() if key.startswith("stage1.")}
-    if of_stage1 and "stage1" not in declaration and "groups" in overrides:
-        declaration, presets = (
-            read_declarations("inference", overrides["groups"])["SETTINGS"],
-            paper_hyperparameters(dataset, overrides["groups"], "groups"),
-        )
-    if not of_stage1 or "stage1" not in declaration:
-        return {}
-    named = presets.get("stage1", declaration["stage1"].default)
-    stage1_settings = read_declarations("methods", named)["SETTINGS"] if overrides.get("stage1", named) == named else {}
-    return {key: value for key, value in of_stage1.items() if key.split(".")[1] in stage1_settings}
-
-
-def _spell_as_alone(method: str, dataset: str) -> dict[str, str]:
-    """The settings that a data set's file states for a method as a stage-1 model alone, with their values elsewhere.
-    Those (CNC's ERM, regularized) are for inferring groups: a model that a method starts from is trained without."""
-    as_stage1, as_run = (paper_hyperparameters(dataset, method, stage) for stage in ("stage1", ""))
-    declaration: Declaration = read_declarations("methods", method)["SETTINGS"]
-    return {
-        f"stage1.{key}": spell(as_run.get(key, declaration[key].default))
-        for key, value in as_stage1.items()
-        if key in declaration and value != as_run.get(key, declaration[key].default)
-    }
 
 
 @cache

@@ -153,19 +153,15 @@ def _check_optional_arrays(dataset: Dataset) -> Iterator[str]:
         )
     if masks is not None and (np.dtype(masks.dtype) != bool or masks.shape != inputs.shape[:3]):
         yield f"masks are {np.dtype(masks.dtype)} {masks.shape}; they are bool (N,H,W), of images {inputs.shape}"
+    if embeddings is None:
+        return
     count = len(dataset.about["classes"])
-    if embeddings is not None and (
-        embeddings.ndim != 2 or len(embeddings) != count or not np.isfinite(embeddings).all()
-    ):
-        yield (
-            f"class_embeddings are {embeddings.shape}, but there are {count} classes: bring a row of finite "
-            "numbers for each"
-        )
-    elif embeddings is not None and len(inputs.shape) == 2 and embeddings.shape[1] != inputs.shape[1]:
-        yield (
-            f"class_embeddings have {embeddings.shape[1]:,} numbers each, samples' embeddings {inputs.shape[1]:,}: "
-            "bring both from one model"
-        )
+    if embeddings.ndim != 2 or len(embeddings) != count or not np.isfinite(embeddings).all():
+        shown = f"class_embeddings are {embeddings.shape}, but there are {count} classes"
+        yield f"{shown}: bring a row of finite numbers for each"
+    elif len(inputs.shape) == 2 and embeddings.shape[1] != inputs.shape[1]:
+        widths = f"{embeddings.shape[1]:,} numbers each, samples' embeddings {inputs.shape[1]:,}"
+        yield f"class_embeddings have {widths}: bring both from one model"
 
 
 def _check_splits(dataset: Dataset) -> Iterator[str]:
