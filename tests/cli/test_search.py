@@ -67,6 +67,9 @@ def test_learning_rates_lie_around_what_the_method_has_on_the_data_set():
     }
     ends = [(span.low, span.high) for span in rates.values()]
     assert ends == [pytest.approx(pair) for pair in ((1e-4, 1e-2), (1e-3, 1e-1), (1e-6, 1e-4))]
+    assert trials.find_ranges("jtt", "waterbirds")["weight_decay"].high == 1  # its own value lies in a range
+    with pytest.raises(SettingError, match="a range around 0: "):
+        around(10, "a source").resolve(0)
 
 
 def test_every_range_holds_values_that_its_setting_takes():
@@ -196,7 +199,8 @@ def test_a_dry_run_shows_ranges_and_jobs_only(made):
     assert (
         len(made) == 1
         and len(lines) == 2
-        and lines[0] == "learning_rate: 0.001 to 0.1, log scale (SubpopBench, of images: 1e-4 to 1e-2, default 1e-3)"
+        and lines[0]
+        == "learning_rate: 0.001 to 0.1, uniform in its logarithm (SubpopBench, of images: 1e-4 to 1e-2, default 1e-3)"
     )
     with pytest.raises(SettingError, match="--trials and --seeds must be 1 or more"):
         list(search.search_settings("erm", "colored_digits", 0, 1, "best", False, []))

@@ -33,9 +33,11 @@ def reference(tmp_path, monkeypatch):
     resources.estimate_seconds.cache_clear()
 
 
-def record(folder, path, device, images, seconds, **facts):
+def record(folder, path, device, seconds, **facts):
+    """What is kept of a run of seed 0."""
     (folder / "kept/toy").mkdir(parents=True, exist_ok=True)
-    about = {"device": device, "runs": {"a": {"training_images": images, "seconds": seconds}}, **facts}
+    key = path.split("/", 2)[2]
+    about = {"device": device, "runs": {key: {"seconds": seconds}}, **facts}
     (folder / "kept/toy/provenance.json").write_text(json.dumps({"runs": {path: about}}))
 
 
@@ -151,7 +153,7 @@ def test_a_measured_speed_comes_before_the_guess_on_its_device_only(reference):
     result = locate_result("results/runs/cmnist/erm/s0")
     guess, known = resources.estimate_seconds(result)
     assert not known
-    record(reference, "results/runs/cmnist+colors=released/erm/s0", "NVIDIA H200", 1000, 10.0)  # 100 images a second
+    record(reference, "results/runs/cmnist+colors=released/erm/s0", "NVIDIA H200", 48_000.0)  # 100 images a second
     resources.estimate_seconds.cache_clear()
     assert resources.estimate_seconds(result) == (pytest.approx(48_000 * 100 / 100 + 15 + 70 * 0.05), True)
     assert not resources.estimate_seconds(result, "cpu")[1]
@@ -160,20 +162,21 @@ def test_a_measured_speed_comes_before_the_guess_on_its_device_only(reference):
 
 def test_the_speed_of_a_shared_run_is_that_of_each_of_its_gpus(reference):
     path = "results/stage1/imagenet/simclr/s0"
-    record(reference, path, "NVIDIA H200", 8000, 10.0, processes=8)
-    assert list(speeds.load_reference_speeds().values()) == [100.0]
+    record(reference, path, "NVIDIA H200", 10.0, processes=8)
     result = locate_result(path)
+    images, _ = estimates.count_images_and_steps(result.sweep.points[0], "imagenet")
+    assert list(speeds.load_reference_speeds().values()) == [pytest.approx(images / 8 / 10)]
     assert resources.estimate_elapsed_seconds(result) == resources.estimate_seconds(result)[0] / 8
 
 
 def test_records_of_runs_that_are_called_otherwise_today_are_left_out(reference):
-    record(reference, "results/runs/cmnist/erm+depth=3/s0", "cpu", 1000, 10.0)
+    record(reference, "results/runs/cmnist/erm+depth=3/s0", "cpu", 10.0)
     assert speeds.load_reference_speeds() == {}
 
 
 def test_records_of_a_data_set_and_network_come_before_runs_of_another(reference):
     result = locate_result("results/runs/cmnist/erm/s0")
-    record(reference, "results/runs/colored_digits/erm/s0", "cpu", 1000, 10.0)
+    record(reference, "results/runs/colored_digits/erm/s0", "cpu", 10.0)
     add_speed(reference, "erm", *(10.0, 2.0, 5.0))
     add_speed(reference, "erm+encoder.width=2", 0.1)
     (reference / "cmnist/erm/s9-ab.json").write_text("<<<<<<< HEAD")

@@ -53,6 +53,7 @@ def test_further_methods_come_after_and_a_run_comes_once():
     assert asked["con"] == ("results/runs/scene_digits/con+ratio=0.1/s0-2",)
     with pytest.raises(SettingError, match=r"matrix\.methods\.erm=erm\+epochs=3: papers .* another run .*, erm: call"):
         names(methods={"erm": "erm+epochs=3"})
+    assert list(names(methods={"a": "leace", "b": "leace"})) == ["erm", "cnc", "a"]
 
 
 def test_without_a_matrix_there_is_nothing_and_a_misspelled_method_is_refused():

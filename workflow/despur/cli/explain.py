@@ -87,7 +87,8 @@ class SettingOrigins:
     def select_component(self, key: str, spec: Spec) -> "SettingOrigins":
         """The sources of a component's component."""
         below = select_below(self.load_stated(spec), key)
-        return SettingOrigins(select_below(self.overrides, key), self.dataset, key, below)
+        is_own_stage1 = key == "stage1" and spec.kind == "methods"  # trained as alone
+        return SettingOrigins(select_below(self.overrides, key), self.dataset, "" if is_own_stage1 else key, below)
 
 
 def select_below(items: Mapping[str, Any], key: str) -> dict[str, Any]:

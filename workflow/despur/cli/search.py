@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+SCALES = {
+    "linear": "uniform",
+    "log": "uniform in its logarithm",
+    "log_to_one": "uniform in the logarithm of 1 minus it",
+}
 HEADER = "# Written by despur search --configfile {}: of each method the point that is best on validation data.\n"
 
 
@@ -74,6 +79,8 @@ def search_matrix(configfile: Path, options: Sequence[str], dry_run: bool) -> It
     header = HEADER.format(configfile)
     if not trials:
         raise SettingError(f"{configfile}: matrix.trials must say how many points of each method are tried")
+    if config["papers"]:
+        raise SettingError(f"{configfile}: a search for a matrix has papers: [], as the best points are no paper's")
     if target.exists() and not target.read_text().startswith(header):
         raise SettingError(f"{target} does not begin with {header.strip()!r}: move it away, it would be replaced")
     require_checkout()
@@ -107,7 +114,7 @@ def write_tuned(target: Path, header: str, config: Mapping[str, Any], winners: M
 def describe_ranges(method: str, data: str) -> Iterator[str]:
     """A line for each setting that is searched."""
     for key, span in list_ranges(method, data).items():
-        yield f"{key}: {span.low:.4g} to {span.high:.4g}, {span.scale} scale ({span.source})"
+        yield f"{key}: {span.low:.6g} to {span.high:.6g}, {SCALES[span.scale]} ({span.source})"
 
 
 def load_points(folders: Sequence[str], selection: str) -> "pd.DataFrame":

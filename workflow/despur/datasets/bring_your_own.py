@@ -28,8 +28,9 @@ SETTINGS = {
 # Without prompts, "zero-shot" is what the class embeddings say that come with the samples' embeddings; without those,
 # use classes=means.
 # No paper states settings here: training ends by validation data, evaluated every 200 steps and at the end of each
-# epoch, and after the epochs of the method at the latest. Stage 1 ends soon after its log-likelihood has stopped
-# rising, so that it does not fit every training sample: methods such as jtt work with those that it gets wrong.
+# epoch, and after the epochs of the method at the latest. Where groups are inferred from it, stage 1 ends soon after
+# its log-likelihood has stopped rising, so that it does not fit every training sample: methods such as jtt work with
+# those that it gets wrong.
 PAPER_HYPERPARAMETERS = {
     "*": {"encoder": "mlp", "evaluate_every": 200, "patience": 20},
     "stage1/erm": {"criterion": "log_likelihood", "patience": 3},

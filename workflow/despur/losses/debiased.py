@@ -13,7 +13,7 @@ def debiased_contrast(positive: Tensor, negative: Tensor, class_prior: float, te
     ``positive`` (...,B), ``negative`` (B,K): similarities over ``temperature``; -inf marks what is no negative.
     ``class_prior``: tau+, the share of negatives that are of the anchor's class; with 0 this is InfoNCE. The corrected
     sum over negatives is at least N exp(-1 / temperature), N the number of negatives. Raises ValueError for a
-    temperature below .012, at which exponentials of similarities are infinite in single precision.
+    temperature below .0125, at which sums of exponentials of similarities are infinite in single precision.
 
     >>> import torch
     >>> from despur.losses import debiased_contrast
@@ -23,9 +23,9 @@ def debiased_contrast(positive: Tensor, negative: Tensor, class_prior: float, te
     >>> debiased_contrast(positive, negative, class_prior=0.1, temperature=0.5)
     tensor([0.2904])
     """
-    if temperature < 0.012:
+    if temperature < 0.0125:
         raise ValueError(
-            f"temperature={temperature}: exponentials of similarities over it are infinite; take .012 or more"
+            f"temperature={temperature}: exponentials of similarities over it are infinite; take .0125 or more"
         )
     count = negative.isfinite().sum(dim=-1).to(negative.dtype)
     total = negative.logsumexp(dim=-1)

@@ -16,7 +16,7 @@ def scale_gradient(logits: Tensor, labels: Tensor) -> Tensor:
     return expected - logits.gather(1, labels[:, None])[:, 0]
 
 
-def annealed(weight: float, percent: int, done: int, epochs: int) -> float:
+def annealed(weight: float, percent: float, done: int, epochs: int) -> float:
     """The weight of the penalty after ``done`` of ``epochs``: 1 in the first ``percent`` of them, then ``weight``."""
     return weight if 100 * done >= percent * epochs else 1.0
 

@@ -23,9 +23,13 @@ SETTINGS = {
     "groups": component("inference", "clusters", "App. E.2.4: clustering-based predictions for all data sets"),
     "num_positives": int_(32, "App. E.2.4: M", at_least=1),
     "num_negatives": int_(32, "App. E.2.4: N", at_least=1),
-    "temperature": float_(0.05, "App. E.2.4: tau", above=0, search=around(5, "not stated")),
+    "temperature": float_(0.05, "App. E.2.4: tau", above=0, search=around(5, "ours; Table A.7: .05, .1")),
     "lambda": float_(
-        0.75, "App. E.2.4: weight of the contrastive loss", at_least=0, at_most=1, search=uniform(0.1, 0.9, "Table A.5")
+        0.75,
+        "App. E.2.4: weight of the contrastive loss",
+        at_least=0,
+        at_most=1,
+        search=uniform(0.1, 0.9, "ours; Table A.5: .2 to .9"),
     ),
     "loss": choice(
         "contrastive",

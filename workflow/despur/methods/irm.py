@@ -27,7 +27,7 @@ SETTINGS = {
         "App. E.2.5: percent of the epochs (the paper has 100), in which the penalty weighs 1",
         at_least=0,
         at_most=100,
-        search=uniform(0, 90, "SubpopBench: from one step to beyond the last"),
+        search=uniform(0, 90, "ours; SubpopBench: log scale, from one step to beyond the last"),
     ),
     "sampler": choice(
         "shuffled", "mini-batches are not described; balanced: each environment equally often", "shuffled", "balanced"

@@ -12,7 +12,7 @@ from despur.specs.settings import float_, log_uniform
 from despur.storage.store import Array
 
 SETTINGS = {
-    **as_erm("App. E.2.5 (CMNIST*): as JTT", weight_decay=0.0),
+    **as_erm("App. E.2.5 (CMNIST*): as JTT"),
     "weight_decay": float_(0.0, "Pezeshki et al.: the penalty of logits stands in its place", at_least=0),
     "lambda": float_(
         0.1,

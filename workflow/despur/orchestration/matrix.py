@@ -36,7 +36,7 @@ def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
         methods.setdefault(method, folders)
     for method, name in matrix.get("methods", {}).items():
         folders = experiments.list_run_folders(data, name, seeds)
-        if folders not in names and methods.setdefault(method, folders) != folders:
+        if folders not in methods.values() and methods.setdefault(method, folders) != folders:
             raise SettingError(
                 f"matrix.methods.{method}={name}: papers of this configuration have another run of this name, "
                 f"{locate_result(methods[method][0]).name}: call yours otherwise"

@@ -30,8 +30,8 @@ def find_network(spec: Spec) -> str:
 
 
 def find_speed(spec: Spec, dataset: str, device: str) -> float | None:
-    """Images per second of a run on ``cpu`` or ``gpu``: by the records of this method and network on this data set,
-    else by the runs of results/reference on any data set; None where there are neither."""
+    """Planned images per second of a run on ``cpu`` or ``gpu``: by the records of this method and network on this data
+    set, else by the runs of results/reference on any data set; None where there are neither."""
     own = load_ledger_speeds().get((dataset, device, name_network(spec), spec.base_name))
     return own or load_reference_speeds().get((device, find_network(spec), spec.base_name))
 
@@ -48,8 +48,8 @@ def name_device(device: str) -> str:
 
 @cache
 def load_ledger_speeds(ledger: Path = LEDGER) -> dict[tuple[str, str, str, str], float]:
-    """Images per second by data set, device, network and method: medians over records, as machines had other work,
-    too."""
+    """Planned images per second by data set, device, network and method: medians over records, as machines had other
+    work, too."""
     speeds: dict[tuple[str, str, str, str], list[float]] = {}
     for file in sorted(ledger.glob("*/*/s*.json")):
         try:
@@ -72,18 +72,18 @@ def read_record_speed(file: Path) -> tuple[tuple[str, str, str, str], float]:
 
 @cache
 def load_reference_speeds(reference: Path = REFERENCE) -> dict[tuple[str, str, str], float]:
-    """Images per second of one process by device (``cpu``, ``gpu``), encoder and method, from the runs that
+    """Planned images per second of one process by device (``cpu``, ``gpu``), encoder and method, from the runs that
     were kept."""
     total: dict[tuple[str, str, str], list[float]] = {}
     for file in sorted(reference.glob("*/*/provenance.json")):
         for folder, about in json.loads(file.read_text())["runs"].items():
             try:
-                spec = locate_result(folder).sweep.points[0]
+                runs, measured = locate_result(folder).runs(), about.get("runs", {})
             except SettingError:  # of a version that called it otherwise
                 continue
-            for run in about.get("runs", {}).values():
-                key = name_device(about["device"]), find_network(spec), spec.base_name
+            for run in (run for run in runs if run.key in measured):
+                key = name_device(about["device"]), find_network(run.spec), run.spec.base_name
                 sums = total.setdefault(key, [0.0, 0.0])
-                sums[0] += run["training_images"] / about.get("processes", 1)
-                sums[1] += run["seconds"]
+                sums[0] += count_images_and_steps(run.spec, parse(run.data.name)[0])[0] / about.get("processes", 1)
+                sums[1] += measured[run.key]["seconds"]
     return {key: images / seconds for key, (images, seconds) in total.items() if seconds}

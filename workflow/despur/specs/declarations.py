@@ -154,8 +154,8 @@ def list_revised_metrics() -> dict[str, tuple[str, int]]:
 
 
 def paper_hyperparameters(dataset: str, base: str, stage: str) -> dict[str, Any]:
-    """What a data set's file states for a component: for all ('*'), for this one, for this one in a stage.
-    ``stage1.epochs`` is of the stage 1 that it reads, if it reads one."""
+    """What a data set's file states for a component: for all ('*'), for this one, for this one in a stage (``stage1``:
+    where groups are inferred from it). ``stage1.epochs`` is of the stage 1 that it reads, if it reads one."""
     table = read_declarations("datasets", dataset).get("PAPER_HYPERPARAMETERS", {}) if dataset else {}
     layers = ("*", base, f"{stage}/{base}")
     return {key: value for layer in layers for key, value in table.get(layer, {}).items()}

@@ -2,8 +2,8 @@
 
 A setting is what the name says, else what the data set's file states, else its default. A key with dots is of a
 component. There is one stage 1, called ``stage1`` in keys: a component's own or, where it declares none, that of its
-groups; where both are declared, groups are inferred from the component's. Each name has one canonical spelling: keys
-sorted, defaults dropped, one spelling per number."""
+groups; where both are declared, groups are inferred from the component's. A method's own stage 1 is trained as it is
+alone. Each name has one canonical spelling: keys sorted, defaults dropped, one spelling per number."""
 
 import itertools
 import math

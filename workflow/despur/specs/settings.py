@@ -32,8 +32,12 @@ class SearchRange:
     relative: bool = False
 
     def resolve(self, value: float) -> "SearchRange":
-        """The range for a method that has this value without a search."""
-        return replace(self, low=self.low * value, high=self.high * value, relative=False) if self.relative else self
+        """The range for a method that has this value without a search; a positive one lies in it."""
+        if not self.relative:
+            return replace(self, low=min(self.low, value), high=max(self.high, value)) if value > 0 else self
+        if value <= 0:
+            raise SettingError(f"a range around {spell(value)}: a logarithmic one needs a positive value")
+        return replace(self, low=self.low * value, high=self.high * value, relative=False)
 
 
 def uniform(low: float, high: float, source: str) -> SearchRange:

@@ -25,9 +25,11 @@ def select_stated(declaration: Declaration, presets: Settings, overrides: Settin
 
 
 def spell_as_alone(method: str, dataset: str) -> dict[str, str]:
-    """The settings that a data set's file states for a method as a stage-1 model alone, with their values elsewhere.
+    """The settings that a data set's file states for a method only as a stage-1 model, with their values elsewhere.
     Those (CNC's ERM, regularized) are for inferring groups: a model that a method starts from is trained without."""
     as_stage1, as_run = (paper_hyperparameters(dataset, method, stage) for stage in ("stage1", ""))
+    if as_stage1 == as_run:
+        return {}
     declaration: Declaration = read_declarations("methods", method)["SETTINGS"]
     return {
         f"stage1.{key}": spell(as_run.get(key, declaration[key].default))

@@ -159,7 +159,7 @@ def _check_optional_arrays(dataset: Dataset) -> Iterator[str]:
     if embeddings.ndim != 2 or len(embeddings) != count or not np.isfinite(embeddings).all():
         shown = f"class_embeddings are {embeddings.shape}, but there are {count} classes"
         yield f"{shown}: bring a row of finite numbers for each"
-    elif len(inputs.shape) == 2 and embeddings.shape[1] != inputs.shape[1]:
+    elif (len(inputs.shape), np.dtype(inputs.dtype).kind) == (2, "f") and embeddings.shape[1] != inputs.shape[1]:
         widths = f"{embeddings.shape[1]:,} numbers each, samples' embeddings {inputs.shape[1]:,}"
         yield f"class_embeddings have {widths}: bring both from one model"
 

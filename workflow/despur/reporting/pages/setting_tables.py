@@ -88,7 +88,7 @@ def list_rows(kind: str, name: str, datasets: list[str]) -> list[Row]:
 
 
 def describe_stated(kind: str, name: str, datasets: list[str]) -> dict[str, str]:
-    """What the files of data sets state for a component, by setting: ``cmnist `5` as stage 1``."""
+    """What the files of data sets state for a component, by setting: ``cmnist `5` to infer groups``."""
     stages = {"inference": ["groups"], "methods": ["", "stage1"]}.get(kind, [""])
     by_value: dict[str, list[str]] = {}
     for dataset in datasets:
@@ -97,7 +97,7 @@ def describe_stated(kind: str, name: str, datasets: list[str]) -> dict[str, str]
             settings: dict[str, Any] = paper_hyperparameters(dataset, name, stage)
             for key, value in settings.items():
                 if stage != "stage1" or general.get(key) != value:
-                    at = " as stage 1" if stage == "stage1" else ""
+                    at = " to infer groups" if stage == "stage1" else ""
                     by_value.setdefault(key, []).append(f"{dataset} `{spell(value)}`{at}")
     return {key: ", ".join(texts) for key, texts in by_value.items()}
 
