@@ -134,13 +134,13 @@ def plot_bars(
 
 
 def draw_heat_map(axis: Any, table: pd.DataFrame, texts: Array, **style: Any) -> Any:
-    """Cells of a table from the top, each with its text; empty where it has no value. ``style``: of the mesh, which is
-    returned. (seaborn draws the whole figure for each of its heat maps.)"""
+    """Cells of a table from the top, each with its text; one without a value has no color. ``style``: of the mesh,
+    which is returned. (seaborn draws the whole figure for each of its heat maps.)"""
     mesh = axis.pcolormesh(table.to_numpy(), **style)
     axis.set(ylim=(len(table), 0))
     for (row, column), value in np.ndenumerate(table):
-        if not np.isnan(value):
-            light = mesh.to_rgba(value)[:3] @ np.array([0.3, 0.6, 0.1]) > 0.5
+        if texts[row, column]:
+            light = np.isnan(value) or mesh.to_rgba(value)[:3] @ np.array([0.3, 0.6, 0.1]) > 0.5
             place = {"ha": "center", "va": "center", "size": 5.5, "color": "0.15" if light else "white"}
             text = axis.text(column + 0.5, row + 0.5, texts[row, column], **place)
             text.set_in_layout(False)  # hundreds: the layout need not measure what lies within the axes

@@ -55,7 +55,7 @@ def plot_heat_map(axis: Any, table: pd.DataFrame, title: str) -> None:
     """Accuracy over tau_alpha (down) and tau_beta (right), the selected pair framed."""
     wide = table.pivot_table(index="tau_alpha", columns="tau_beta", values="accuracy")
     right, down = ([f"{level:g}" for level in levels] for levels in (wide.columns, wide.index))
-    texts = np.vectorize("{:.0f}".format)(wide)
+    texts = np.where(wide.notna(), np.vectorize("{:.0f}".format)(wide), "")
     draw_heat_map(axis, wide.set_axis(right, axis=1).set_axis(down), texts, cmap="viridis", vmin=50, vmax=100)
     for pair in table[table["selected"]][GRID].drop_duplicates().itertuples():
         corner = wide.columns.get_loc(pair.tau_beta), wide.index.get_loc(pair.tau_alpha)

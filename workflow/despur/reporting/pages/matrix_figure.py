@@ -14,13 +14,14 @@ from despur.storage.store import Array
 
 def draw_matrix(table: pd.DataFrame, prefix: Path) -> None:
     """One heat map: the color is the rank in a column, the text the value and, where any rank of its column is refuted,
-    the ranks that are not."""
+    the ranks that are not. A method that is not above chance has values, but no ranks."""
     from despur.reporting import figures
     from despur.reporting.printed_names import NAMES
 
     spread = partial(table.pivot, index="method", columns="label")
     labels = list(dict.fromkeys(table["label"]))
-    by_worst = table[table["metric"] == "worst_group_accuracy"].sort_values("rank")["method"]
+    worst = table[table["metric"] == "worst_group_accuracy"]
+    by_worst = worst.sort_values(["rank", "value"], ascending=[True, False])["method"]
     rank, low, high, value = (
         spread(values=name).loc[by_worst, labels] for name in ("rank", "rank_low", "rank_high", "value")
     )
