@@ -24,7 +24,7 @@ def make_open(artifact, method, numbers=(), claims=()):
 
 def test_tables_with_most_an_hour_come_first_and_shared_jobs_count_once():
     few = make_open("table_a5", "cnc", numbers=[("cnc", 1)])
-    many = make_open("table_a1", "jtt", numbers=[("cnc", 1), ("cnc", 2)], claims=[("cnc", "a", "cmnist")])
+    many = make_open("table_a1", "gdro", numbers=[("cnc", 1), ("cnc", 2)], claims=[("cnc", "a", "cmnist")])
     (said,) = describe_open_work([few, many])
     hours = estimate_hours(few.jobs | many.jobs, "cpu")
     assert len(few.jobs | many.jobs) == 3 and round(hours) == 1

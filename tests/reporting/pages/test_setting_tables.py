@@ -29,7 +29,7 @@ def test_a_row_has_default_statements_of_data_sets_and_source(package):
     )
     package.write("datasets/two.py", 'PAPER_HYPERPARAMETERS = {"toy": {"epochs": 1}}\n')
     assert list_rows("methods", "toy", ["one", "two"]) == [
-        ("`epochs`", "`7`", "one `9`, one `5` as stage 1, two `1`", "App. A \\| B"),
+        ("`epochs`", "`7`", "one `9`, one `5` to infer groups, two `1`", "App. A \\| B"),
         ("`stage1`", "`erm`", "–", "Sec. 4"),
         ("`depth`", "`2`", "–", "ours"),
         ("`stage1.epochs`", "–", "one `3`", "–"),
