@@ -31,8 +31,5 @@ def spell_as_alone(method: str, dataset: str) -> dict[str, str]:
     if as_stage1 == as_run:
         return {}
     declaration: Declaration = read_declarations("methods", method)["SETTINGS"]
-    return {
-        f"stage1.{key}": spell(as_run.get(key, declaration[key].default))
-        for key, value in as_stage1.items()
-        if key in declaration and value != as_run.get(key, declaration[key].default)
-    }
+    changed = sorted(key for key, _ in as_stage1.items() - as_run.items() if key in declaration)
+    return {f"stage1.{key}": spell(as_run.get(key, declaration[key].default)) for key in changed}
