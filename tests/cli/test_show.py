@@ -128,6 +128,7 @@ def test_draws_of_the_data_are_not_one_seed():
     first, second = made_on_draws("dfr", [0.1, 0.5, 0.6]), made_on_draws("leace", [0.2, 0.7, 0.9])
     ranked = [line for line in show_runs([first, second]) if isinstance(line, Row) and line.table == "points"]
     assert [line.values["gap best"] for line in ranked] == [pytest.approx(0.6), pytest.approx(0.4)]
+    assert "/s0-2: seeds 0-2; mean (std)" in said(show_runs([first]))
     change = said(show_difference(first, second)).splitlines()[-1]
     assert change.split()[:6] == ["gap", "0.4", "(0.26)", "0.6", "(0.36)", "+0.2"] and "[" in change
 

@@ -66,7 +66,8 @@ def find_criteria(path: Path) -> set[str]:
 
 def load_points(path: Path) -> "pd.DataFrame":
     """The rows of metrics.csv. The column ``point`` has the settings that a sweep varies (``lambda=0.5``; nothing,
-    where it varies none). Raises InputError where there are none of the headline split."""
+    where it varies none). Where each seed has a draw of the data, ``seed`` is the draw: a method without randomness has
+    one seed on all. Raises InputError where there are no rows of the headline split."""
     if locate_result(path).stage != "runs":
         raise SettingError(f"{path}: only results/runs/DATASET/METHOD/SEEDS have metrics")
     file = locate_result(path).folder / "metrics.csv"
@@ -83,7 +84,9 @@ def load_points(path: Path) -> "pd.DataFrame":
         ", ".join(f"{key}={spell(v)}" for key, v in zip(varied, row, strict=True))
         for row in table[varied].to_numpy(object)
     ]
-    return table.assign(point=points)
+    table = table.assign(point=points)
+    on_draws = table.groupby("point")["dataset"].transform("nunique") > 1
+    return table.assign(seed=table["seed"].mask(on_draws, number_draws(table["dataset"])))
 
 
 def load_shown(path: Path, selection: str = "best", oracle: bool = False) -> "pd.DataFrame":
@@ -118,17 +121,14 @@ def pick_by_test(table: "pd.DataFrame", roles: Roles) -> "pd.DataFrame":
 
 
 def load_metrics(path: Path) -> dict[str, "pd.DataFrame"]:
-    """By point: metrics of the headline split, best step, of no group and of probes, by seeds; where each seed has a
-    draw of the data, by draws: a method without randomness has one seed on all."""
+    """By point: metrics of the headline split, best step, of no group and of probes, by seeds."""
     table = load_points(path)
     table = table[table["split"] == find_roles(path).headline]
     of_all = (table["group"] == "") | (table["metric"] == "probe_accuracy")
     chosen = table[(table["selection"] == "best") & of_all]
     named = chosen.assign(metric=(chosen["metric"] + " " + chosen["group"]).str.strip())
     return {
-        point: rows.assign(seed=number_draws(rows["dataset"]) if rows["dataset"].nunique() > 1 else rows["seed"])
-        .pivot_table("value", "metric", "seed", dropna=False, sort=False)
-        .dropna(how="all")
+        point: rows.pivot_table("value", "metric", "seed", dropna=False, sort=False).dropna(how="all")
         for point, rows in named.groupby("point", sort=False)
     }
 
