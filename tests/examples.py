@@ -31,7 +31,8 @@ def list_examples() -> Iterator[tuple[str, doctest.DocTest]]:
 def run_example(test: doctest.DocTest) -> str:
     """What is wrong with an example; nothing where it holds."""
     lines: list[str] = []
-    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE).run(test, out=lines.append)
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    doctest.DocTestRunner(verbose=False, optionflags=flags).run(test, out=lines.append)  # else it reads sys.argv
     return "".join(lines)
 
 

@@ -3,7 +3,6 @@
 from itertools import filterfalse
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from records import add
 
@@ -84,7 +83,7 @@ def test_an_assertion_waits_for_settled_points_that_it_reads_at_the_settings_of_
     own = {"data": "moji", "method": "con", "paper_method": "con", "settled": True, "compared": False}
     own |= {"changes": "", "untuned": "", "partial": ""}
     shown = ShownRun("table_1", run)
-    found = find_waiting([Assertion("a", **common | assertion)], {shown: pd.DataFrame([own | point])})
+    found = find_waiting([Assertion("a", **common | assertion)], {shown: [own | point]})
     assert found == {shown: {"a"} if waits else set()}
 
 

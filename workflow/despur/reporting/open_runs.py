@@ -13,7 +13,7 @@ from despur.orchestration import artifact_files
 from despur.orchestration.experiments import ArtifactRun, configure_artifact, list_artifact_runs
 from despur.orchestration.plan import list_jobs_behind
 from despur.reporting.assertions import list_claim_assertions, list_sentence_assertions
-from despur.reporting.waiting import ShownRun, describe_points, find_numbers, find_waiting
+from despur.reporting.waiting import ShownRun, describe_points, find_numbers, find_waiting, group_numbers
 from despur.specs.paths import ResultPath, locate_result, parse_seeds
 from despur.specs.stages import PARTS
 
@@ -48,15 +48,21 @@ def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[Open
         measured = [*attach_sources(every, sources)]
         now, then = find_measured_methods(measured), find_measured_methods([*measured, *every])
         points = {shown: describe_points(shown.run, sources, now, then) for shown in itertools.chain(*groups)}
-        compared = {number for shown in points for number in find_numbers(printed, shown, points[shown], "compared")}
-        waiting_sentences = find_waiting(list_sentence_assertions(paper, printed), points)
-        waiting_claims = find_waiting(list_claim_assertions(paper), points)
+        numbers_by_run = group_numbers(printed)
+        compared, settled = (
+            {shown: {*find_numbers(numbers_by_run, shown, points[shown], state)} for shown in points}
+            for state in ("compared", "settled")
+        )
+        compared_numbers = set().union(*compared.values())
+        rows = {shown: table.to_dict("records") for shown, table in points.items()}
+        waiting_sentences = find_waiting(list_sentence_assertions(paper, printed), rows)
+        waiting_claims = find_waiting(list_claim_assertions(paper), rows)
         for group in groups:
             runs, jobs = find_open_jobs(group[0].run, sources)
             if not runs:
                 continue
-            settled = {number for shown in group for number in find_numbers(printed, shown, points[shown], "settled")}
-            numbers = (settled - compared).union(*(waiting_sentences[shown] for shown in group))
+            settled_here = set().union(*(settled[shown] for shown in group))
+            numbers = (settled_here - compared_numbers).union(*(waiting_sentences[shown] for shown in group))
             claims = set().union(*(waiting_claims[shown] for shown in group))
             yield OpenRuns(
                 group[0].run,

@@ -24,6 +24,8 @@ from despur.specs.paths import identify_run, locate_result
 from despur.specs.resolution import change_data, resolve
 from despur.specs.settings import Settings, spell
 
+Point = dict[Any, Any]  # a row of describe_points
+
 
 class ShownRun(NamedTuple):
     """A run on one point of the data, and the artifact that shows it."""
@@ -57,21 +59,30 @@ def describe_points(
     return import_module(f"despur.papers.{artifact_run.paper}.method_names").add_names(points)
 
 
-def find_numbers(printed: pd.DataFrame, shown: ShownRun, points: pd.DataFrame, state: str) -> Iterator[int]:
+def group_numbers(printed: pd.DataFrame) -> dict[tuple[str, str, str], list[Any]]:
+    """The rows of printed numbers that tables compare, by artifact, data set and method."""
+    groups: dict[tuple[str, str, str], list[Any]] = {}
+    for number in printed[printed["unit"].isin(COMPARED_UNITS) & printed["formula"].isna()].itertuples():
+        groups.setdefault((number.artifact, number.paper_dataset, number.method), []).append(number)
+    return groups
+
+
+def find_numbers(
+    numbers: Mapping[tuple[str, str, str], list[Any]], shown: ShownRun, points: pd.DataFrame, state: str
+) -> Iterator[int]:
     """The positions of the printed numbers of a table that are of a point in this ``state``: ``compared``, or
     ``settled`` with the open runs."""
     artifact, run = shown
-    rows = (printed["paper_dataset"] == run.paper_dataset) & printed["method"].isin(points["paper_method"])
-    rows &= (printed["artifact"] == artifact) & printed["unit"].isin(COMPARED_UNITS) & printed["formula"].isna()
-    for number in printed[rows].itertuples():
-        if not reads_data(parse_settings(number.setting), run):
-            continue
-        mine = at_settings(points[(points["paper_method"] == number.method) & points[state]], number.setting)
-        if any(
-            is_comparable(number, run, *point)
-            for point in zip(mine["data"], mine["method"], mine["changes"], mine["untuned"], strict=True)
-        ):
-            yield int(number.Index)
+    for method, points_of_method in points[points[state]].groupby("paper_method"):
+        for number in numbers.get((artifact, run.paper_dataset, str(method)), ()):
+            if not reads_data(parse_settings(number.setting), run):
+                continue
+            mine = at_settings(points_of_method, number.setting)
+            if any(
+                is_comparable(number, run, *point)
+                for point in zip(mine["data"], mine["method"], mine["changes"], mine["untuned"], strict=True)
+            ):
+                yield int(number.Index)
 
 
 def is_comparable(number: Any, artifact_run: ArtifactRun, data: str, method: str, changes: str, untuned: str) -> bool:
@@ -84,13 +95,14 @@ def is_comparable(number: Any, artifact_run: ArtifactRun, data: str, method: str
     )
 
 
-def find_waiting(assertions: Iterable[Assertion], points: Mapping[ShownRun, pd.DataFrame]) -> dict[ShownRun, set[Any]]:
-    """The keys of the assertions that wait for each run: it measures a term of theirs that was measured nowhere yet."""
-    rows = {shown: table.to_dict("records") for shown, table in points.items() if not shown.run.substitute}
+def find_waiting(assertions: Iterable[Assertion], points: Mapping[ShownRun, list[Point]]) -> dict[ShownRun, set[Any]]:
+    """The keys of the assertions that wait for each run: it measures a term of theirs that was measured nowhere yet.
+    ``points``: of each run the rows of :func:`describe_points`."""
+    own_data = {shown: rows for shown, rows in points.items() if not shown.run.substitute}
     waiting: dict[ShownRun, set[Any]] = {shown: set() for shown in points}
     for assertion in assertions:
         states = {
-            state: {shown: {*list_read_terms(assertion, shown, rows[shown], state)} for shown in rows}
+            state: {shown: {*list_read_terms(assertion, shown, rows, state)} for shown, rows in own_data.items()}
             for state in ("compared", "settled")
         }
         measured = set().union(*states["compared"].values())
@@ -100,16 +112,22 @@ def find_waiting(assertions: Iterable[Assertion], points: Mapping[ShownRun, pd.D
     return waiting
 
 
-def list_read_terms(assertion: Assertion, shown: ShownRun, points: list[dict[Any, Any]], state: str) -> Iterator[int]:
+def list_read_terms(assertion: Assertion, shown: ShownRun, points: list[Point], state: str) -> Iterator[int]:
     """The positions of the terms that are of a point in this ``state``, at the paper's settings, selected as in the
     paper unless the assertion names them."""
+    terms_of_run = [
+        (position, term)
+        for position, term in enumerate(assertion.terms)
+        if shown.run.artifact in (assertion.artifacts or (term.get("artifact", shown.run.artifact),))
+        and shown.run.paper_dataset in list_values(term["dataset"])
+    ]
+    if not terms_of_run:
+        return
     named = {key for term in assertion.terms for key in term}
     column = "partial" if assertion.grid else "untuned"
     mine = [point for point in points if point[state] and not point["changes"] and split_names(point[column]) <= named]
-    for position, term in enumerate(assertion.terms):
-        artifacts = assertion.artifacts or (term.get("artifact", shown.run.artifact),)
-        of_run = shown.run.artifact in artifacts and shown.run.paper_dataset in list_values(term["dataset"])
-        if mine and of_run and reads_data(term, shown.run) and any(reads_point(term, point) for point in mine):
+    for position, term in terms_of_run:
+        if mine and reads_data(term, shown.run) and any(reads_point(term, point) for point in mine):
             yield position
 
 
@@ -135,7 +153,7 @@ def read_settings(paper: str, artifact: str, dataset: str, folder: str) -> tuple
     return point.settings, defaults, locate_result(folder).sweep.points[0].settings
 
 
-def reads_point(term: MeasurementKeys, point: Mapping[Any, Any]) -> bool:
+def reads_point(term: MeasurementKeys, point: Point) -> bool:
     """Whether a point is of the method and settings of a term; keys that are no settings of it say nothing."""
     if point["paper_method"] not in list_values(term["method"]):
         return False

@@ -113,9 +113,9 @@ where a method is known to fail now and then.
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, help="where to write the page")
+    file = parser.parse_args().file
     tables = (simulate_table(), simulate_table_of_numbers(), simulate_table_of_choices())
-    text = to_text(*tables, simulate_table_of_correlations(), simulate_table_not_covered())
-    write_text(parser.parse_args().file, text)
+    write_text(file, to_text(*tables, simulate_table_of_correlations(), simulate_table_not_covered()))
 
 
 if __name__ == "__main__":
