@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from records import git
 
+from despur.evidence.runs.sources import Sources
 from despur.evidence.verdicts import Tier
 from despur.orchestration.artifact_files import list_paper_outputs
 from despur.orchestration.configuration import load_configuration
@@ -56,21 +57,28 @@ def test_tables_and_figures_are_kept_with_what_made_them(finished):
 
 
 def test_of_the_ledger_the_rows_with_a_verdict_are_kept_and_runs_of_this_machine_left_out(tmp_path, monkeypatch):
-    def give_verdicts(configfile, output, use_ledger, results):
-        assert use_ledger and not results.exists()
+    def find_sources(results):
+        assert results != Path("results") and not list(results.iterdir())
+        return Sources()
+
+    def write_verdicts(config, sources, output):
         words = ["within 5", "substitute data", "not known", "not run here", "undecided", "not compared"]
         words += 2 * ["not run here"]
         tiers, data = [*7 * [Tier.PAPER], Tier.SUBSTITUTE], [*6 * [None], "cmnist", "colored_digits"]
         rows = pd.DataFrame({"method": list("abcdefgh"), "verdict": words, "tier": tiers, "data": data})
+        output.mkdir()
         rows.to_csv(output / "scorecard.csv", index=False)
-        (output / "choices.csv").write_text("choice\nwider\n")
         yield "a line"
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(reference, "give_verdicts", give_verdicts)
-    kept = pd.read_csv(reference.keep_ledger_verdicts([tmp_path / "some.yaml", tmp_path / "other.yaml"]))
+    monkeypatch.setattr(reference, "write_verdicts", write_verdicts)
+    monkeypatch.setattr(reference, "find_sources", find_sources)
+    configs = [Path("config.yaml"), Path("other.yaml")]
+    for config, paper in zip(configs, ("cnc", "fair_cl"), strict=True):
+        config.write_text(f"papers: [{paper}]\ndatasets: {{cmnist: colored_digits}}\n")
+    kept = pd.read_csv(reference.keep_ledger_verdicts(configs))
     assert list(kept["method"]) == ["a", "c", "e", "f", "g"]
-    assert pd.read_csv(reference.CHOICES)["choice"].tolist() == ["wider"]
+    assert set(pd.read_csv(reference.CHOICES)["paper"]) == {"cnc"}
 
 
 def test_what_despur_writes_does_not_make_code_unclean(tmp_path, monkeypatch):

@@ -18,6 +18,7 @@ import pandas as pd
 from despur.evidence import tally
 from despur.evidence.all_evidence import UNDECIDABLE
 from despur.evidence.numbers.counts import COMPARED
+from despur.evidence.runs.sources import find_sources
 from despur.evidence.verdicts import DECIDED, ORDERS, NumberVerdict
 from despur.orchestration import artifact_files, configuration, experiments, matrix
 from despur.orchestration.experiments import REFERENCE
@@ -27,7 +28,7 @@ from despur.reporting.pages.cost import list_times
 from despur.reporting.pages.judged_claims import select_open
 from despur.reporting.pages.open_choices import CHOICES
 from despur.reporting.pages.summary import renew_documents
-from despur.reporting.without_training import give_verdicts
+from despur.reporting.without_training import write_choices, write_verdicts
 from despur.specs.settings import SettingError
 from despur.storage.store import InputError, atomic, write_csv, write_json
 
@@ -116,15 +117,15 @@ def keep_ledger_verdicts(configfiles: Sequence[Path]) -> Path:
     rows of scorecard.csv that have a verdict, and claims whose data were run in part. Beside it: the choices that
     papers leave open, as the first one has them."""
     LEDGER_VERDICTS.parent.mkdir(parents=True, exist_ok=True)
-    parts = []
+    configs, parts = [configuration.load_configuration(file) for file in configfiles], []
     with tempfile.TemporaryDirectory() as folder:
-        for configfile in configfiles:
-            output = Path(folder) / configfile.stem
-            output.mkdir()
-            for _ in give_verdicts(configfile, output, use_ledger=True, results=output / "no runs"):
+        sources = find_sources(results=Path(folder))  # in which no runs are
+        for number, config in enumerate(configs):
+            output = Path(folder) / str(number)
+            for _ in write_verdicts(config, sources, output):
                 pass
             parts.append(pd.read_csv(output / "scorecard.csv", dtype=str))
-        shutil.copy(Path(folder) / configfiles[0].stem / "choices.csv", CHOICES)
+    write_choices(configs[0], sources, CHOICES)
     rows = pd.concat(parts, ignore_index=True).drop_duplicates()
     kept = rows["verdict"].isin([*COMPARED, *DECIDED, *ORDERS, *SHOWN]) | rows.index.isin(select_open(rows).index)
     write_csv(LEDGER_VERDICTS, rows[kept])

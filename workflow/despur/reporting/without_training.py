@@ -49,9 +49,18 @@ def give_verdicts(configfile: Path, output: Path, use_ledger: bool, results: Pat
     """Make them in ``output``; a line for each thing to know.
     Records of the ledger count unless ``use_ledger`` or the configuration's ``ledger`` is false; so do runs that are
     in ``results``."""
-    config = {**configuration.load_configuration(configfile), "outputs": str(output)}
+    config = configuration.load_configuration(configfile)
     sources = find_sources(use_ledger and config["ledger"], results)
     yield from (f"not used: {fault}" for fault in sources.faults)
+    yield from write_verdicts(config, sources, output)
+    write_choices(config, sources, output / "choices.csv")
+    yield f"{output / 'scorecard.html'}: the scorecard; {output / 'papers'}: the tables"
+
+
+def write_verdicts(config: Mapping[str, Any], sources: Sources, output: Path) -> Iterator[str]:
+    """Tables, claims, the scorecard and evidence.csv of a configuration in ``output``; a line for each thing to
+    know."""
+    config = {**config, "outputs": str(output)}
     shown = {paper: list_measured_runs(config, paper, sources) for paper in config["papers"]}
     compared = list(attach_sources(matrix.list_artifact_runs(config), sources))
     make_tables(config, shown)
@@ -61,9 +70,7 @@ def give_verdicts(configfile: Path, output: Path, use_ledger: bool, results: Pat
         comparison.write(compared, Path(matrix.list_outputs(config)[0]).with_suffix(""))
     every = [*compared, *(run for artifact_runs in shown.values() for runs in artifact_runs.values() for run in runs)]
     yield from write_evidence(sources, every, output / "evidence.csv")
-    write_choices(config, sources, output / "choices.csv")
     scorecard.write(config, output / "scorecard")
-    yield f"{output / 'scorecard.html'}: the scorecard; {output / 'papers'}: the tables"
 
 
 def list_measured_runs(config: Mapping[str, Any], paper: str, sources: Sources) -> Runs:
