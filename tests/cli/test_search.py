@@ -1,6 +1,7 @@
 """despur search: the points that it draws, what it trains, and that validation data alone choose."""
 
 import math
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -107,8 +108,10 @@ def made(tmp_path, monkeypatch):
             ]
             heads = ["dataset", "method", "seed", "split", "selection", "metric", "group", "value"]
             pd.DataFrame(rows, columns=heads).to_csv(result.folder / "metrics.csv", index=False)
+        return 0
 
-    monkeypatch.setattr(search, "make_metrics", make)
+    for module in (search, run):
+        monkeypatch.setattr(module, "call_snakemake", make)
     return calls
 
 
@@ -129,6 +132,28 @@ def test_validation_data_choose_and_only_the_best_is_tested_with_all_seeds(made)
     )
 
 
+def test_where_nothing_is_started_older_trials_are_not_ranked(made, monkeypatch):
+    (file := Path("small.yaml")).write_text(MATRIX)
+    search.call_snakemake(["results/runs/colored_digits/erm/s0"], [])
+    monkeypatch.setattr(search, "call_snakemake", lambda folders, options: 3)  # as where another Snakemake is at work
+    with pytest.raises(SystemExit, match="3"):
+        list(search.search_settings(None, None, 16, 3, "best", False, [], file))
+    with pytest.raises(SystemExit, match="3"):
+        list(search.search_settings("erm", "colored_digits", 2, 1, "best", False, []))
+    assert not Path("small_tuned.yaml").exists()
+
+
+def test_what_cannot_be_searched_is_refused_before_anything_is_trained(made):
+    for method, data, selection, said in (
+        ("erm", "colored_digits", "worst_group", "worst_group: one of best, "),
+        ("erm+epochs=1~2", "colored_digits", "best", "has several points"),
+        ("erm", "colored_digits+p_corr=0.6~0.9", "best", "has several points"),
+    ):
+        with pytest.raises(SettingError, match=re.escape(said)):
+            list(search.search_settings(method, data, 2, 1, selection, False, []))
+    assert not made
+
+
 def test_a_search_by_a_rule_keeps_what_it_selects(made):
     list(search.search_settings("erm", "colored_digits", 2, 1, "worst_class_accuracy", True, []))
     assert all("selections=rules" in folder for folder in made[0])
@@ -146,10 +171,10 @@ matrix: {data: colored_digits, trials: 3, methods: {ERM: erm, Focal: focal, DFR:
 def test_each_method_of_a_matrix_gets_the_same_number_of_trials_and_the_best_make_a_configuration(made, monkeypatch):
     """The fake learns the better the smaller the rate; one trial is never made."""
     (file := Path("small.yaml")).write_text(MATRIX)
-    make, lost = search.make_metrics, []
+    make, lost = search.call_snakemake, []
 
-    def make_all_but_one(folders, options, needed):
-        assert options == ["--keep-going", "--cores", "2"] and not needed
+    def make_all_but_one(folders, options):
+        assert options == ["--keep-going", "--cores", "2"]
         lost.append(
             min(
                 (f for f in folders if "/erm+" in f),
@@ -161,8 +186,11 @@ def test_each_method_of_a_matrix_gets_the_same_number_of_trials_and_the_best_mak
         dfr.mkdir(parents=True)
         text = Path(next(folder for folder in folders if "/erm/" in folder), "metrics.csv").read_text()
         (dfr / "metrics.csv").write_text(text)
+        Path("results/logs").mkdir()
+        Path("results/logs/erm.log").touch()
+        return 1
 
-    monkeypatch.setattr(search, "make_metrics", make_all_but_one)
+    monkeypatch.setattr(search, "call_snakemake", make_all_but_one)
     told = "\n".join(search.search_settings(None, None, 16, 3, "best", False, ["--cores", "2"], file))
     (folders,) = made
     assert len(folders) == 5 and all(folder.endswith("/s0") for folder in folders)
@@ -180,6 +208,7 @@ def test_each_method_of_a_matrix_gets_the_same_number_of_trials_and_the_best_mak
         and float(rates["ERM"]) > drawn[0]
         and tuned["matrix"]["methods"]["DFR"] == "dfr"
     )
+    assert f"1 of 7 trials could not be trained (results/logs says why): {lost[0]}" in told
     assert tuned["seeds"] == 2 and "trials" not in tuned["matrix"] and "make reference CONFIG=small_tuned.yaml" in told
     Path("small_tuned.yaml").write_text("seeds: 3\n")
     with pytest.raises(SettingError, match="move it away"):

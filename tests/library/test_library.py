@@ -131,7 +131,7 @@ def test_the_folder_of_raw_data_is_another_one_only_meanwhile(monkeypatch, befor
 def test_names_and_seeds_are_checked_before_anything_runs(tmp_path):
     with pytest.raises(SettingError, match="cnc"):
         spell_run(tmp_path, "cnk", "colored_digits", 1)
-    with pytest.raises(SettingError, match="seeds 0"):
+    with pytest.raises(SettingError, match="seeds=0"):
         spell_run(tmp_path, "erm", "colored_digits", 0)
     with pytest.raises(SettingError, match="is list: name a data set, or bring"):
         despur.train("erm", [1])

@@ -97,7 +97,7 @@ def load_shown(path: Path, selection: str = "best", oracle: bool = False) -> "pd
 
     table, roles = load_points(path), find_roles(path, selection)
     kept = list(table["selection"].unique())
-    if selection != "best" and "selections" not in locate_result(path).sweep.points[0].settings:
+    if selection in RULES and "selections" not in locate_result(path).sweep.points[0].settings:
         selection = "best"
     elif selection not in kept:
         remedy = "; run it with the setting selections=rules" if selection in RULES else ""

@@ -10,7 +10,7 @@ from pathlib import Path
 from despur.cli.show import show_runs
 from despur.orchestration.experiments import list_run_folders
 from despur.specs.names import parse
-from despur.specs.paths import locate_result, parse_seeds
+from despur.specs.paths import SEEDS, locate_result, parse_seeds
 from despur.specs.resolution import check_length, resolve
 from despur.specs.settings import SettingError
 
@@ -29,13 +29,17 @@ def run_method(
         yield from show_runs([Path(folder) for folder in folders])
 
 
-def make_metrics(folders: Sequence[str], options: Sequence[str], needed: bool = True) -> None:
-    """Let Snakemake make the metrics of these runs; where it fails and all are ``needed``, end as it does."""
+def make_metrics(folders: Sequence[str], options: Sequence[str]) -> None:
+    """Let Snakemake make the metrics of these runs; where it fails, end as it does."""
+    if code := call_snakemake(folders, options):
+        sys.exit(code)
+
+
+def call_snakemake(folders: Sequence[str], options: Sequence[str]) -> int:
+    """Let Snakemake make the metrics of these runs; its exit status."""
     targets = [f"{folder}/metrics.csv" for folder in folders]
     print(f"snakemake {' '.join([*targets, *options])}", file=sys.stderr, flush=True)
-    code = subprocess.run([sys.executable, "-m", "snakemake", *targets, *options]).returncode
-    if code and needed:
-        sys.exit(code)
+    return subprocess.run([sys.executable, "-m", "snakemake", *targets, *options]).returncode
 
 
 def require_checkout() -> None:
@@ -66,6 +70,7 @@ def use_finished(folder: str) -> list[str]:
     if (result.folder / "metrics.csv").exists():
         return [folder]
     there = [file.parent.name for file in result.folder.parent.glob("s*/metrics.csv")]
+    there = [name for name in there if re.fullmatch(SEEDS, name)]  # not a copy that a user made
     for name in sorted(there, key=lambda name: -len(parse_seeds(name))):  # the largest first
         if set(parse_seeds(name)) <= set(left):
             finished.append(parse_seeds(name))

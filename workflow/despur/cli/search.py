@@ -2,6 +2,8 @@
 with one seed, and the best one on validation data with several. ``despur search --configfile config/benchmark.yaml``:
 the same number of trials for each method of a matrix; the best ones make a configuration."""
 
+import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,7 @@ import yaml
 
 from despur.cli.metrics import find_roles, load_shown
 from despur.cli.rows import Row
-from despur.cli.run import make_metrics, require_checkout, spell_folders, use_finished
+from despur.cli.run import call_snakemake, make_metrics, require_checkout, spell_folders, use_finished
 from despur.cli.show import rank_points, show_runs
 from despur.orchestration.configuration import load_configuration
 from despur.orchestration.trials import list_folders, list_ranges, list_trials
@@ -53,16 +55,21 @@ def search_settings(
         raise SettingError("name a method and a data set, or a configuration (--configfile FILE)")
     if trials < 1 or seeds < 1:
         raise SettingError("--trials and --seeds must be 1 or more")
+    if selection not in ("best", *RULES):
+        raise SettingError(f"--selection {selection}: one of best, {', '.join(RULES)}")
+    for kind, name, of in (("methods", method, parse(data)[0]), ("datasets", data, "")):
+        if len(resolve(kind, name, of).points) > 1:
+            raise SettingError(f"{name} has several points: name one, as a search tries others itself")
     if selection in RULES and "selections" not in parse(method)[1]:
         method += "+selections=rules"
     folders = list_folders(method, check_length(resolve("datasets", data).name), trials)
     yield from describe_ranges(method, data)
     require_checkout()
-    make_metrics(folders, options)
     if dry_run:
+        make_metrics(folders, options)
         return
-    roles = find_roles(Path(folders[0]), selection)
-    ranked = [*rank_points(load_points(folders, selection), roles, ("validation",))]
+    yield from train_trials(folders, options)
+    ranked = [*rank_trials(method, folders, selection)]
     yield from ranked
     best = next(line.values["point"] for line in ranked if isinstance(line, Row))
     winner = [folder for chunk in spell_folders(best, data, [], str(seeds)) for folder in use_finished(chunk)]
@@ -85,24 +92,42 @@ def search_matrix(configfile: Path, options: Sequence[str], dry_run: bool) -> It
         raise SettingError(f"{target} does not begin with {header.strip()!r}: move it away, it would be replaced")
     require_checkout()
     every = dict.fromkeys(folder for folders in trials.values() for folder in folders)
-    make_metrics([*every], ["--keep-going", *options], needed=False)
     if dry_run:
+        make_metrics([*every], options)
         return
+    yield from train_trials([*every], options)
     winners = {}
     for name, folders in trials.items():
-        ranked = [*rank_trials(name, [folder for folder in folders if (Path(folder) / "metrics.csv").exists()])]
+        ranked = [*rank_trials(name, folders, "best")]
+        yield f"\n{name}"
         yield from ranked
         winners[name] = next(line.values["point"] for line in ranked if isinstance(line, Row))
     write_tuned(target, header, config, winners)
     yield f"\n{target} has the best point of each method: make reference CONFIG={target}"
 
 
-def rank_trials(name: str, folders: Sequence[str]) -> Iterator[str]:
+def train_trials(folders: Sequence[str], options: Sequence[str]) -> Iterator[str]:
+    """Train trials; a line where some cannot be trained. Where Snakemake starts nothing, end as it does."""
+    begun = time.time()
+    code = call_snakemake(folders, ["--keep-going", *options])
+    if not code:
+        return
+    if not any(log.stat().st_mtime >= begun for log in Path("results/logs").rglob("*.log")):
+        sys.exit(code)
+    lost = [folder for folder in folders if not is_trained(folder)]
+    yield f"{len(lost)} of {len(folders)} trials could not be trained (results/logs says why): {', '.join(lost)}"
+
+
+def is_trained(folder: str) -> bool:
+    return (Path(folder) / "metrics.csv").exists()
+
+
+def rank_trials(name: str, folders: Sequence[str], selection: str) -> Iterator[str]:
     """A line for each trial of a method that was trained, the best on validation data first."""
-    if not folders:
+    trained = [folder for folder in folders if is_trained(folder)]
+    if not trained:
         raise SettingError(f"{name}: no trial could be trained; results/logs says why")
-    yield f"\n{name}"
-    yield from rank_points(load_points(folders, "best"), find_roles(Path(folders[0])), ("validation",))
+    yield from rank_points(load_points(trained, selection), find_roles(Path(trained[0]), selection), ("validation",))
 
 
 def write_tuned(target: Path, header: str, config: Mapping[str, Any], winners: Mapping[str, str]) -> None:

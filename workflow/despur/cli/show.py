@@ -1,7 +1,7 @@
 """``despur show RUN``: what finished runs measured. For reading only."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,8 +75,7 @@ def rank_points(table: "pd.DataFrame", roles: Roles, shown_of: Sequence[str] = (
     """A line for each point of a sweep, by the metric that selects: the largest mean on validation data first; of
     equal ones, that with the better average accuracy. Test metrics (``best``) stand beside it and select nothing."""
     named = table.assign(name=(table["metric"] + " " + table["group"]).str.strip())
-    names = [name for name in named["name"].unique() if name.split()[0] in (roles.metric, RANKED)]
-    names = sorted(names, key=lambda name: name.split()[0] != roles.metric) or [named["name"].iloc[0]]
+    names = list_ranking(named["name"].unique(), roles.metric)
     shown = named[named["name"].isin(names) & named["shown"].isin(["validation", "best"])]
     values = shown.groupby(["point", "name", "shown"], sort=False)["value"].agg(list)
     means = {point: [_mean(values, (point, name, "validation")) for name in names] for point in named["point"].unique()}
@@ -92,7 +91,18 @@ def rank_points(table: "pd.DataFrame", roles: Roles, shown_of: Sequence[str] = (
         numbers = {f"{name} {column}": _mean(values, (point, name, column)) for name, column in columns}
         mark = " " if rank > 1 or math.isnan(means[point][0]) else "*"
         yield Row(f"{mark} {point:<{width}}{text}", "points", point=point, rank=rank, **numbers)
-    yield f"* best by {roles.metric} of {roles.selecting}, the split that selects; {roles.headline} selects nothing"
+    yield f"* best by {names[0]} of {roles.selecting}, the split that selects; {roles.headline} selects nothing"
+
+
+def list_ranking(names: Iterable[str], metric: str) -> list[str]:
+    """The metrics that rank points: the one that selects, then the average accuracy; of methods without a classifier
+    the accuracies of probes; where there are none of these, the first metric."""
+    by_metric: dict[str, list[str]] = {}
+    for name in names:
+        by_metric.setdefault(name.split()[0], []).append(name)
+    ranking = [name for key in dict.fromkeys((metric, RANKED)) for name in by_metric.get(key, [])]
+    others = [own for key, own in by_metric.items() if key != "samples"]
+    return ranking or by_metric.get("probe_accuracy") or next(iter(others), [])
 
 
 def _mean(values: "pd.Series", key: tuple[str, str, str]) -> float:

@@ -57,7 +57,9 @@ def collect_arrays(splits: Mapping[str, torch.utils.data.Dataset[Any]]) -> dict[
 def store_input(given: Array) -> Array:
     """An input as files keep it: an embedding as it is, an image as uint8 (H,W,C)."""
     if given.ndim == 3 and given.dtype.kind == "f":
-        if given.min() < 0 or given.max() > 1:
+        if given.shape[0] not in (1, 3):
+            raise InputError(f"a float image has the shape {given.shape}: bring (C,H,W) of 1 or 3 channels")
+        if not (given.min() >= 0 and given.max() <= 1):  # as of NaN
             raise InputError(f"an image has values from {given.min():g} to {given.max():g}: float images are in [0,1]")
         return np.rint(given.transpose(1, 2, 0) * 255).astype(np.uint8)
     return given

@@ -1,5 +1,7 @@
 """``despur.train``: the programs of the stages, one after the other, without Snakemake."""
 
+import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -27,7 +29,7 @@ from despur.storage.finished_runs import read_metrics
 if TYPE_CHECKING:
     import pandas as pd
 
-KEY = "made_by_train.json"  # the cache key of a folder that :func:`train` made
+KEY = "made_by_train.json"  # what a folder that :func:`train` made follows from
 
 
 @name_extra()
@@ -87,19 +89,22 @@ def spell_run(folder: Path, method: str, data: str, seeds: int) -> ResultPath:
     exist."""
     dataset = resolve("datasets", data).name
     name = resolve("methods", method, parse(dataset)[0]).name
-    if seeds < 1:
-        raise SettingError(f"seeds {seeds}: one or more")
+    if not isinstance(seeds, int) or seeds < 1:
+        raise SettingError(f"seeds={seeds!r}: how many, a whole number from 1 on")
     return ResultPath(folder, "runs", dataset, name, chunk_seeds(seeds, seeds)[0])
 
 
 def list_unmade(result: ResultPath) -> Iterator[ResultPath]:
     """The results that are to be made, each after those that it reads, by the time it is asked for the next one."""
-    for earlier in list_earlier_results(result):
+    earlier_results = list_earlier_results(result)
+    for earlier in earlier_results:
         yield from list_unmade(earlier)
-    key, kept = cache_key.__wrapped__(result), result.folder / KEY  # not what it was before raw files changed
-    if not kept.exists() or kept.read_text() != key:
+    made_from = [hashlib.sha256((earlier.folder / KEY).read_bytes()).hexdigest() for earlier in earlier_results]
+    key = json.loads(cache_key.__wrapped__(result))  # not what it was before raw files changed
+    text, kept = json.dumps({"key": key, "made_from": made_from}), result.folder / KEY
+    if not kept.exists() or kept.read_text() != text:
         yield result
-        kept.write_text(key)
+        kept.write_text(text)
 
 
 def run_program(stage: str, result: ResultPath) -> None:

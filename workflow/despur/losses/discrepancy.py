@@ -58,6 +58,8 @@ def coral(z: Tensor, domain: Tensor, domains: int) -> Tensor:
     >>> coral(z, domain, domains=2)  # means differ by 4, variances by 0
     tensor(16.)
     """
+    if len(domain) and not (int(domain.min()) >= 0 and int(domain.max()) < domains):
+        raise ValueError(f"domains are from 0 to {domains - 1}; got {domain.unique().tolist()[:5]}")
     with torch.autocast(z.device.type, enabled=False):
         parts = [part for label in range(domains) if len(part := z[domain == label].float()) > 1]
         moments = [(part.mean(dim=0), torch.cov(part.T)) for part in parts]

@@ -8,6 +8,8 @@ they are computed only for samples whose weights do not cancel."""
 import torch
 from torch import Tensor
 
+from despur.specs.settings import check_choice
+
 
 def positive_similarities(unit: Tensor, label: Tensor, temperature: float, plus: int) -> tuple[Tensor, Tensor]:
     """Sum of each sample's similarities to its positives over temperature x d, with d = |P| + ``plus``; and |P| / d:
@@ -73,6 +75,8 @@ def fair_contrast(
     >>> loss
     tensor(-1.4142)
     """
+    check_choice("parts", parts, "both", "scl", "fcl")
+    check_choice("within", within, "batch", "class")
     weights = torch.full_like(unit[:, 0], 1 / len(unit) if mean else 1.0)
     fair_each = class_weights(y, unit.dtype) if within == "class" and mean else weights
     fair_label = y * (int(a.max()) + 1) + a if within == "class" else a

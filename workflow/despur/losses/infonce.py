@@ -5,6 +5,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity, cross_entropy, normalize, softplus
 
+from despur.specs.settings import check_choice
+
 
 def candidates(count: int, negatives: str, device: torch.device) -> Tensor:
     """Which embeddings each of 2N anchors is compared with, bool (2N,2N): its positive and its negatives, not itself.
@@ -21,6 +23,7 @@ def candidates(count: int, negatives: str, device: torch.device) -> Tensor:
             [1, 1, 0, 0]], dtype=torch.int32)
     """
     row = torch.arange(2 * count, device=device)
+    check_choice("negatives", negatives, "other_view", "both_views")
     if negatives == "both_views":
         return row[:, None] != row
     return (row[:, None] < count) != (row < count)

@@ -37,7 +37,7 @@ def alignment_loss(z: Array, a: Array, weights: Array | None = None) -> Array:
     for (first, left), (second, right) in combinations(_groups(z, a, weights), 2):
         pairs = left.sum(axis=-1) * right.sum(axis=-1)
         total = (left @ cdist(first, second) * right).sum(axis=-1)
-        distances.append(np.where(pairs > 0, total / np.maximum(pairs, 1), -np.inf))
+        distances.append(np.where(pairs > 0, total / np.maximum(pairs, 1e-12), -np.inf))
     if not distances:
         return np.full(() if weights is None else weights.shape[:-1], np.nan)
     largest = np.max(distances, axis=0)
@@ -72,7 +72,7 @@ def cosine_similarity(z: Array, a: Array, weights: Array | None = None) -> Array
     """
     means = [
         mean(members / np.maximum(np.linalg.norm(members, axis=1, keepdims=True), 1e-12), counts)
-        for members, counts in _groups(z, a, weights)
+        for members, counts in _groups(z.astype(np.promote_types(z.dtype, np.float32), copy=False), a, weights)
     ]
     values = [(first * second).sum(axis=-1) for first, second in combinations(means, 2)]
     return np.mean(values, axis=0) if values else np.full(() if weights is None else weights.shape[:-1], np.nan)

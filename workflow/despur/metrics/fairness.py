@@ -143,6 +143,7 @@ def nonlinear_leakage(
     """
     if len(np.unique(train_a)) < 2:
         return np.full(() if weights is None else weights.shape[:-1], np.nan)
+    train, test = (z.astype(np.promote_types(z.dtype, np.float32), copy=False) for z in (train, test))
     gamma, center = 1 / max(float(train.var()) * train.shape[1], 1e-12), train.mean(axis=0)
     kernel = Nystroem(gamma=gamma, n_components=min(landmarks, len(train)), random_state=0).fit(train)
     fitted, tested = (np.hstack([kernel.transform(x), np.sqrt(gamma) * (x - center)]) for x in (train, test))

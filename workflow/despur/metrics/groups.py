@@ -18,7 +18,11 @@ def mean(values: Array, weights: Array | None = None) -> Array:
 
 
 def one_hot(values: Array, count: int) -> csr_array:
-    """Values (N,) below ``count`` as rows of a unit matrix, sparse (N,count)."""
+    """Values (N,), whole numbers from 0 to ``count`` - 1, as rows of a unit matrix, sparse (N,count). Raises ValueError
+    for others."""
+    values = np.asarray(values)
+    if len(values) and (values.dtype.kind not in "biu" or values.min() < 0 or values.max() >= count):
+        raise ValueError(f"classes and attributes are whole numbers from 0 to {count - 1}; got {np.unique(values)[:5]}")
     return csr_array((np.ones(len(values)), values, np.arange(len(values) + 1)), shape=(len(values), count))
 
 
@@ -39,7 +43,7 @@ def group_accuracies(correct: Array, groups: Array, weights: Array | None = None
         raise ValueError(f"{shapes}: give bool (N,), of each sample, and bool (N,G), a column for each group")
     weights = np.ones(len(correct)) if weights is None else weights
     sizes, hits = weights @ groups.astype(float), weights @ (groups & correct[:, None]).astype(float)
-    return np.where(sizes > 0, hits / np.maximum(sizes, 1), np.nan)
+    return np.where(sizes > 0, hits / np.maximum(sizes, 1e-12), np.nan)
 
 
 def worst_group_accuracy(correct: Array, groups: Array, weights: Array | None = None) -> Array:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from despur.specs.settings import SettingError
+from despur.specs.settings import SettingError, check_choice
 from despur.storage.store import Array
 
 
@@ -83,6 +83,9 @@ class ContrastiveSampler:
         negatives_by: str = "both",
         shrink: bool = True,
     ) -> None:
+        check_choice("anchors_from", anchors_from, "correct", "all")
+        check_choice("positives_by", positives_by, "both", "class")
+        check_choice("negatives_by", negatives_by, "both", "class", "prediction")
         self.y, self.predicted, self.anchors_from = y, predicted, anchors_from
         self.positives_by, self.negatives_by = positives_by, negatives_by
         eligible = y == predicted if anchors_from == "correct" else np.ones(len(y), bool)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from despur.specs.settings import check_choice
 from despur.storage.store import Array
 
 
@@ -56,6 +57,7 @@ class HardSampler:
     def __init__(
         self, y: Array, predicted: Array, num_positives: int, num_negatives: int, sampling: str = "hard"
     ) -> None:
+        check_choice("sampling", sampling, "hard", "random")
         self.y, self.predicted, self.wrong = y, predicted, predicted != y
         self.num_positives, self.num_negatives = num_positives, num_negatives
         with_right = np.isin(y, np.unique(y[~self.wrong]))

@@ -136,6 +136,12 @@ def choice(default: str, source: str, *options: str) -> Setting:
     return Setting(default, source, str, "one of " + ", ".join(options), lambda v: v in options)
 
 
+def check_choice(name: str, value: str, *options: str) -> None:
+    """Raises SettingError for a word that is none of the options of an argument."""
+    if value not in options:
+        raise SettingError(f"{name}={value!r}: one of {', '.join(options)}")
+
+
 def digit_classes(default: str, source: str) -> Setting:
     """Which digits make up each class: ``3-8`` has two classes of one digit, ``01234-56789`` two of five."""
 

@@ -17,7 +17,9 @@ from despur.specs.extensions import EXTENSIBLE, list_extensions
 from despur.specs.paths import ResultPath, parse_seeds
 from despur.specs.spec import Spec
 from despur.specs.stages import PARTS, STAGES, Stage
+from despur.storage.checksums import ABOUT, CHECKSUMS
 from despur.storage.made_from import identify_raw, identify_weights
+from despur.storage.reading import read_json
 from despur.storage.syntax import declares, parse
 
 
@@ -120,11 +122,18 @@ def cache_key(result: ResultPath) -> str:
 
 
 def locate_checkpoints(result: ResultPath, precision: str) -> Path:
-    """The folder of a job's checkpoints: another one where its cache key is another one. An option may state another
-    precision than the environment, which the cache key knows."""
+    """The folder of a job's checkpoints: another one where its cache key or the content of what it reads is another
+    one. An option may state another precision than the environment, which the cache key knows."""
     key_parts = json.loads(cache_key(result)) | {"precision": "bf16" if precision == "bf16" else ""}
-    key = json.dumps(key_parts, sort_keys=True)
+    key = json.dumps(key_parts | {"reads": list_read_checksums(result)}, sort_keys=True)
     return result.root / ".resume" / hashlib.sha256(key.encode()).hexdigest()[:16]
+
+
+def list_read_checksums(result: ResultPath) -> dict[str, dict[str, str]]:
+    """Of each result that a training reads and that is here, the checksums of its files, by folder."""
+    earlier = [result.data, *(read for part in PARTS for read in result.upstream(part))]
+    folders = [read.folder for read in earlier if (read.folder / ABOUT).exists()]
+    return {str(folder): read_json(folder / ABOUT).get(CHECKSUMS, {}) for folder in folders}
 
 
 def revisions(result: ResultPath) -> dict[str, int]:
