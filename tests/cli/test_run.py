@@ -12,6 +12,7 @@ from despur.cli import run
 from despur.cli.run import spell_folders
 from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError
+from despur.storage.finished_runs import find_runs
 
 
 @pytest.mark.parametrize(
@@ -96,6 +97,17 @@ def test_a_seed_that_is_there_is_not_trained_again(tmp_path, monkeypatch, finish
     finish(*finished)
     folders = run.use_finished(f"results/runs/colored_digits/erm/{asked}")
     assert [Path(folder).name for folder in folders] == used
+
+
+def test_a_copy_of_a_run_stops_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for seeds in ("s0", "s0_old"):
+        finish(seeds)
+    folder = "results/runs/colored_digits/erm"
+    assert run.use_finished(f"{folder}/s0-1") == [f"{folder}/s0", f"{folder}/s1"]
+    assert find_runs([f"{folder}/*"]) == [Path(folder, "s0")]
+    with pytest.raises(SettingError, match="s0_old"):
+        find_runs([f"{folder}/s0_old"])
 
 
 def test_what_is_left_out_of_the_path_and_what_is_there_is_said(tmp_path, monkeypatch, capsys):

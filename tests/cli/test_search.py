@@ -221,6 +221,9 @@ def test_a_search_needs_a_method_and_data_or_the_trials_of_a_matrix(made):
     (file := Path("small.yaml")).write_text(MATRIX.replace("trials: 3, ", ""))
     with pytest.raises(SettingError, match=r"matrix\.trials must say"):
         list(search.search_settings(None, None, 16, 3, "best", False, [], file))
+    file.write_text(re.sub(", methods: {.*?}", "", MATRIX))
+    with pytest.raises(SettingError, match=r"name the methods .*\(matrix\.methods\)"):
+        list(search.search_settings(None, None, 16, 3, "best", False, [], file))
 
 
 def test_a_dry_run_shows_ranges_and_jobs_only(made):

@@ -99,6 +99,10 @@ def test_images_are_kept_as_bytes():
     assert store_input(image)[1, 0].tolist() == [128, 0, 0] and store_input(image).dtype == np.uint8
     with pytest.raises(InputError, match=r"from -1 to 0: float images are in \[0,1\]"):
         store_input(np.where(image > 0, 0, -1.0))
+    with pytest.raises(InputError, match="from nan to nan"):
+        store_input(np.full((3, 2, 2), np.nan))
+    with pytest.raises(InputError, match=r"\(2, 2, 3\): bring \(C,H,W\)"):
+        store_input(image.transpose(1, 2, 0))
 
 
 def test_samples_that_are_computed_end_with_the_length_of_their_split():
@@ -145,6 +149,20 @@ def test_stages_are_made_in_order_and_once(tmp_path):
         made.append((result.stage, result.seeds))
     assert made == [("data", ""), ("stage1", "s0-1"), ("groups", "s0-1"), ("runs", "s0-1")]
     assert not [*list_unmade(run)]
+
+
+def test_what_follows_from_changed_data_is_made_again(tmp_path):
+    file = tmp_path / "raw/bring_your_own/mine.npz"
+    file.parent.mkdir(parents=True)
+    run, stages = spell_run(tmp_path, "dfr", "bring_your_own+name=mine", 1), []
+    with use_data_root(tmp_path / "raw"):
+        for content in ("one", "one", "two"):
+            file.write_text(content)
+            stages.append([])
+            for result in list_unmade(run):
+                result.folder.mkdir(parents=True, exist_ok=True)
+                stages[-1].append(result.stage)
+    assert stages == [(every := ["data", "stage1", "groups", "runs"]), [], every]
 
 
 def test_what_a_stage_refuses_is_an_error(tmp_path):

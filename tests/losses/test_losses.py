@@ -9,6 +9,10 @@ from helpers import build, labels, task
 from torch import nn
 
 from despur.losses.contrastive import supervised_contrastive
+from despur.losses.discrepancy import coral
+from despur.losses.fair_contrastive import fair_contrast
+from despur.losses.infonce import candidates
+from despur.specs.settings import SettingError
 
 MIXED = {(0, 0): 12, (0, 1): 7, (1, 1): 11, (1, 0): 6}
 SMALL = "cnc+accumulation=3+num_negatives=4+num_positives=5"
@@ -199,3 +203,17 @@ def test_head_gradient_is_summed_over_an_epoch_only_where_asked(kept):
     next(iter(method.epoch_batches(np.random.default_rng(3))))
     # an epoch starts without gradients
     assert all(parameter.grad is None for parameter in method.networks.parameters())
+
+
+def test_words_and_domains_that_do_not_exist_are_refused():
+    unit, y = torch.eye(4), torch.tensor([0, 0, 1, 1])
+    for call in (
+        lambda: candidates(2, "both", torch.device("cpu")),
+        lambda: fair_contrast(unit, y, y, 0.5, parts="scl_only"),
+        lambda: fair_contrast(unit, y, y, 0.5, within="classes"),
+    ):
+        with pytest.raises(SettingError, match=r"='\w+': one of "):
+            call()
+    for domain in (y + 1, 2 * y - 1):
+        with pytest.raises(ValueError, match="domains are from 0 to 1; got"):
+            coral(unit, domain, domains=2)

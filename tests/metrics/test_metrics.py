@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from despur.metrics import fairness, information
 from despur.metrics.alignment import alignment_loss, cosine_similarity, released_alignment_loss
 from despur.metrics.fairness import largest, leakage, nonlinear_leakage, root_mean_square, tpr_gap, tpr_gaps, tradeoff
-from despur.metrics.groups import group_accuracies, weighted_average, worst_group_accuracy
+from despur.metrics.groups import group_accuracies, one_hot, weighted_average, worst_group_accuracy
 
 # accuracy by group
 
@@ -449,3 +449,27 @@ def test_weighted_mutual_information_is_averaged_over_repeated_samples_of_one_fi
     assert information.mutual_information(z, y, weights=np.ones((1, 60)))[0] == pytest.approx(
         information.mutual_information(z, y)
     )
+
+
+def test_samples_may_count_in_parts():
+    correct, groups = np.array([1, 0, 1, 1]), np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
+    quarter, z, a = np.full(4, 0.25), np.random.default_rng(0).normal(size=(4, 3)), np.array([0, 0, 1, 1])
+    assert group_accuracies(correct, groups, quarter).tolist() == [0.5, 1.0]
+    assert alignment_loss(z, a, quarter) == pytest.approx(alignment_loss(z, a))
+
+
+def test_half_precision_gives_the_values_of_single_precision():
+    """The sums of squares of these values are beyond the largest number of half precision."""
+    a = np.arange(120) % 2
+    z = (10 + 4 * a[:, None] + 20 * np.random.default_rng(0).normal(size=(120, 2048))).astype(np.float16)
+    full = z.astype(np.float32)
+    assert cosine_similarity(full, a) > 0.1
+    assert cosine_similarity(z, a) == pytest.approx(cosine_similarity(full, a))
+    halves = (z[:80], a[:80], z[80:], a[80:])
+    assert nonlinear_leakage(*halves) == nonlinear_leakage(full[:80], a[:80], full[80:], a[80:]) > 0.7
+
+
+@pytest.mark.parametrize("values", [[0, 3], [-1, 0], [0.5, 1.0], ["0", "1"]])
+def test_classes_that_are_no_positions_are_refused(values):
+    with pytest.raises(ValueError, match="whole numbers from 0 to 2; got"):
+        one_hot(np.array(values), 3)

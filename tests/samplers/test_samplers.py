@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from despur.samplers.contrastive import ContrastiveSampler, distinct, draw
+from despur.samplers.hard import HardSampler
+from despur.specs.settings import SettingError
 
 ROLES = ("anchors", "positives", "negatives", "reverse_negatives")
 
@@ -265,3 +267,12 @@ def test_a_sample_that_occurs_twice_may_be_encoded_once(once, encoded):
     rows = np.array([[7, 2], [5, 7]])
     to_encode, where = distinct(rows, once)
     assert to_encode.tolist() == encoded and (to_encode[where] == rows).all()
+
+
+def test_words_that_do_not_exist_are_refused():
+    y = np.array([0, 0, 1, 1])
+    with pytest.raises(SettingError, match="sampling='hrad': one of hard, random"):
+        HardSampler(y, y, 1, 1, sampling="hrad")
+    for key in ("anchors_from", "positives_by", "negatives_by"):
+        with pytest.raises(SettingError, match=f"{key}='right': one of"):
+            ContrastiveSampler(y, y, 1, 1, **{key: "right"})

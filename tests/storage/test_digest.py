@@ -9,7 +9,7 @@ import pytest
 from despur.specs.paths import locate_result
 from despur.specs.stages import TABLE
 from despur.storage import digest, syntax
-from despur.storage.digest import cache_key, script_digest
+from despur.storage.digest import cache_key, locate_checkpoints, script_digest
 
 STAGES = dict.fromkeys((stage.name for stage in TABLE), "results/runs/colored_digits/toy/s0-2") | {
     "data": "results/data/colored_digits",
@@ -217,6 +217,18 @@ def test_raw_files_are_part_of_the_cache_key_where_a_data_set_declares_them(tmp_
     assert raw() == one
     (tmp_path / "nowhere/bring_your_own/mine.parquet").mkdir(parents=True)  # not a file
     assert raw() == one
+
+
+def test_a_training_goes_on_from_checkpoints_of_the_same_data_alone(tmp_path):
+    run = locate_result(tmp_path / "results/runs/colored_digits/dfr/s0")
+    folders = []
+    for data, stage1 in (("a", None), ("a", "b"), ("c", "b"), ("a", "b")):
+        for folder, checksum in ((run.data.folder, data), (run.upstream("stage1")[0].folder, stage1)):
+            folder.mkdir(parents=True, exist_ok=True)
+            if checksum:
+                (folder / "about.json").write_text(json.dumps({"crc32": {"outputs.safetensors": checksum}}))
+        folders.append(locate_checkpoints(run, "fp32"))
+    assert len(set(folders)) == 3 and folders[1] == folders[3]
 
 
 @pytest.mark.parametrize("content", ["", '{"bring_your', "\0" * 50])

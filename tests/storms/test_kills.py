@@ -14,12 +14,11 @@ from pathlib import Path
 import psutil
 import pytest
 from project import FIGURE, SOURCE, TABLE, finish, save_every_step, tiny_project
-from storms.conftest import CASES, count_cases, read_results
+from storms.conftest import count_cases, read_results
 
 pytestmark = [pytest.mark.storm, pytest.mark.long]
 RUNS = "results/runs/colored_digits"
-OTHERS = ("jtt", "dfr", "leace") if CASES else ("dfr",)  # methods beside ERM and CNC
-TARGETS = [TABLE, FIGURE, *(f"{RUNS}/{method}/s0-1/metrics.csv" for method in OTHERS)]
+TARGETS = [TABLE, FIGURE, *(f"{RUNS}/{method}/s0-1/metrics.csv" for method in ("jtt", "dfr", "leace"))]
 SERVER = "workflow/despur/warm/server.py"
 LONGEST = 12  # seconds until a kill
 MOST = 20  # saved steps until a kill

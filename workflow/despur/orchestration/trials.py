@@ -19,6 +19,8 @@ def list_trials(config: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     matrix = config.get("matrix") or {}
     if not (trials := matrix.get("trials")):
         return {}
+    if not matrix.get("methods"):
+        raise SettingError("matrix.trials: name the methods whose settings are searched (matrix.methods)")
     data = resolve_canonical("datasets", matrix["data"]).name
     return {name: list_folders(method, data, trials) for name, method in matrix["methods"].items()}
 

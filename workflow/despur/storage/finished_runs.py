@@ -1,12 +1,13 @@
 """The metrics of finished runs: one reader of metrics.csv for all of despur, and
 ``despur.load_metrics("results/runs/colored_digits/*/s0-2")``, the metrics of many runs as one table."""
 
+import re
 from collections.abc import Iterable, Mapping
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from despur.specs.paths import ResultPath, Run, locate_result
+from despur.specs.paths import SEEDS, ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 from despur.storage import checksums
 from despur.storage.reading import read_parquet, reading
@@ -45,12 +46,19 @@ def find_runs(patterns: Iterable[str | Path]) -> list[Path]:
     """The folders of finished runs that patterns match, each once. Raises SettingError where a pattern matches none."""
     finished_folders: list[Path] = []
     for pattern in patterns:
-        folders = [locate_result(path).folder for path in sorted(glob(str(pattern)))]  # noqa: PTH207, absolute, too
+        paths = sorted(glob(str(pattern)))  # noqa: PTH207, absolute, too
+        paths = [path for path in paths if path == str(pattern) or not is_copy(Path(path))]
+        folders = [locate_result(path).folder for path in paths]
         finished = [folder for folder in folders if (folder / "metrics.csv").exists()]
         if not finished:
             raise SettingError(f"{pattern}: no finished run; they are folders results/runs/DATASET/METHOD/SEEDS")
         finished_folders += finished
     return list(dict.fromkeys(finished_folders))
+
+
+def is_copy(path: Path) -> bool:
+    """Whether a folder is called otherwise than those of runs, as ``s0_old``."""
+    return path.is_dir() and not re.fullmatch(SEEDS, path.name)
 
 
 def read_metrics(file: Path) -> "pd.DataFrame":
