@@ -105,7 +105,8 @@ def test_a_copy_of_a_run_stops_nothing(tmp_path, monkeypatch):
         finish(seeds)
     folder = "results/runs/colored_digits/erm"
     assert run.use_finished(f"{folder}/s0-1") == [f"{folder}/s0", f"{folder}/s1"]
-    assert find_runs([f"{folder}/*"]) == [Path(folder, "s0")]
+    for pattern in (f"{folder}/*", f"{folder}/*/metrics.csv"):
+        assert find_runs([pattern]) == [Path(folder, "s0")]
     with pytest.raises(SettingError, match="s0_old"):
         find_runs([f"{folder}/s0_old"])
 

@@ -1,7 +1,9 @@
 """despur search: the points that it draws, what it trains, and that validation data alone choose."""
 
 import math
+import os
 import re
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -133,14 +135,35 @@ def test_validation_data_choose_and_only_the_best_is_tested_with_all_seeds(made)
 
 
 def test_where_nothing_is_started_older_trials_are_not_ranked(made, monkeypatch):
+    """As where another Snakemake is at work, which writes logs meanwhile."""
     (file := Path("small.yaml")).write_text(MATRIX)
     search.call_snakemake(["results/runs/colored_digits/erm/s0"], [])
-    monkeypatch.setattr(search, "call_snakemake", lambda folders, options: 3)  # as where another Snakemake is at work
+
+    def refuse(folders, options):
+        (log := Path("results/logs/runs/other/erm/s0.log")).parent.mkdir(parents=True, exist_ok=True)
+        log.touch()
+        return 3
+
+    monkeypatch.setattr(search, "call_snakemake", refuse)
     with pytest.raises(SystemExit, match="3"):
         list(search.search_settings(None, None, 16, 3, "best", False, [], file))
     with pytest.raises(SystemExit, match="3"):
         list(search.search_settings("erm", "colored_digits", 2, 1, "best", False, []))
     assert not Path("small_tuned.yaml").exists()
+
+
+def test_trials_whose_data_cannot_be_made_again_are_lost_though_they_have_metrics(made, monkeypatch):
+    list(search.search_settings("erm", "colored_digits", 2, 1, "best", False, []))
+
+    def fail(folders, options):
+        (log := Path("results/logs/data/colored_digits.log")).parent.mkdir(parents=True)
+        log.touch()
+        os.utime(log, (time.time() + 5, time.time() + 5))
+        return 1
+
+    monkeypatch.setattr(search, "call_snakemake", fail)
+    with pytest.raises(SettingError, match="no trial could be trained"):
+        list(search.search_settings("erm", "colored_digits", 2, 1, "best", False, []))
 
 
 def test_what_cannot_be_searched_is_refused_before_anything_is_trained(made):
@@ -186,8 +209,9 @@ def test_each_method_of_a_matrix_gets_the_same_number_of_trials_and_the_best_mak
         dfr.mkdir(parents=True)
         text = Path(next(folder for folder in folders if "/erm/" in folder), "metrics.csv").read_text()
         (dfr / "metrics.csv").write_text(text)
-        Path("results/logs").mkdir()
-        Path("results/logs/erm.log").touch()
+        log = Path(lost[0].replace("results/runs", "results/logs/runs") + ".log")
+        log.parent.mkdir(parents=True)
+        log.touch()
         return 1
 
     monkeypatch.setattr(search, "call_snakemake", make_all_but_one)

@@ -9,9 +9,9 @@ from making import write_run
 from scipy import stats
 
 from despur.cli.diff import show_difference
-from despur.cli.metrics import format_seeds
+from despur.cli.metrics import Roles, format_seeds
 from despur.cli.rows import Row, format_json
-from despur.cli.show import show_runs
+from despur.cli.show import list_ranking, show_runs
 from despur.specs.settings import SettingError
 from despur.storage.store import InputError, write_json
 
@@ -86,7 +86,7 @@ def test_what_chose_the_best_step_is_said_as_the_training_wrote_it(scores, words
 def test_json_names_splits_and_what_selects_step_and_point():
     (run,) = json.loads(format_json(show_runs([made("erm", {None: {0: 0.1}})])))["runs"]
     assert run["splits"] == {"validation": "val", "best": "test", "last": "test"}
-    assert (run["best_step_by"], run["best_point_by"]) == (["worst_group_accuracy"], "worst_group_accuracy")
+    assert (run["best_step_by"], run["best_point_by"]) == (["worst_group_accuracy"], "gap")  # its only metric
     assert run["folders"] == ["results/runs/colored_digits/erm/s0"]
 
 
@@ -106,9 +106,11 @@ def test_folders_of_the_same_runs_are_shown_as_one_and_a_seed_counts_once():
     assert first.split()[3:5] == ["0.2", "(0.14)"] and second.split()[2] == "0.5"
 
 
-def made_on_draws(name, values):
+def made_on_draws(name, values, first=0):
     """A run without randomness of its own: one seed, and each value on a draw of the data."""
-    folder = Path(f"results/runs/colored_digits+draw=seed/{name}/s0-{len(values) - 1}")
+    last = first + len(values) - 1
+    seeds = f"s{first}-{last}" if last > first else f"s{first}"
+    folder = Path(f"results/runs/colored_digits+draw=seed/{name}/{seeds}")
     write_json(
         folder / "about.json",
         {"specification": {"points": [{"name": name}], "seeds": [0], "code": "abc"}, "device": "cpu", "versions": {}},
@@ -116,7 +118,7 @@ def made_on_draws(name, values):
     rows = [
         {"dataset": f"colored_digits+draw={draw}" if draw else "colored_digits", "method": name, "seed": 0}
         | {"split": split, "selection": "best", "metric": "gap", "group": "", "value": value}
-        for draw, value in enumerate(values)
+        for draw, value in enumerate(values, start=first)
         for split in ("test", "val")
     ]
     write_run(folder, rows)
@@ -124,11 +126,23 @@ def made_on_draws(name, values):
     return folder
 
 
+def test_probes_rank_methods_without_a_classifier():
+    rows = [(metric, group) for metric in ("samples", "probe_accuracy") for group in ("1%", "10%")]
+    table = pd.DataFrame(rows, columns=["metric", "group"])
+    assert list_ranking(table, Roles()) == ["probe_accuracy 1%", "probe_accuracy 10%"]
+    assert list_ranking(table[:2], Roles()) == ["samples 1%", "samples 10%"]
+    both = pd.concat([table, pd.DataFrame([("average_accuracy", ""), ("gap", "")], columns=table.columns)])
+    assert list_ranking(both, Roles(metric="gap")) == ["gap", "average_accuracy"]
+
+
 def test_draws_of_the_data_are_not_one_seed():
     first, second = made_on_draws("dfr", [0.1, 0.5, 0.6]), made_on_draws("leace", [0.2, 0.7, 0.9])
     ranked = [line for line in show_runs([first, second]) if isinstance(line, Row) and line.table == "points"]
     assert [line.values["gap best"] for line in ranked] == [pytest.approx(0.6), pytest.approx(0.4)]
     assert "/s0-2: seeds 0-2; mean (std)" in said(show_runs([first]))
+    assert ": seeds 0, 2; mean (std)" in said(
+        show_runs([made_on_draws("zero_shot", [0.1]), made_on_draws("zero_shot", [0.1], 2)])
+    )
     change = said(show_difference(first, second)).splitlines()[-1]
     assert change.split()[:6] == ["gap", "0.4", "(0.26)", "0.6", "(0.36)", "+0.2"] and "[" in change
 

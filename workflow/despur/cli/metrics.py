@@ -84,9 +84,8 @@ def load_points(path: Path) -> "pd.DataFrame":
         ", ".join(f"{key}={spell(v)}" for key, v in zip(varied, row, strict=True))
         for row in table[varied].to_numpy(object)
     ]
-    table = table.assign(point=points)
-    on_draws = table.groupby("point")["dataset"].transform("nunique") > 1
-    return table.assign(seed=table["seed"].mask(on_draws, number_draws(table["dataset"])))
+    on_draws = "seed" in locate_result(path).datasets.overrides.get("draw", [])
+    return table.assign(point=points, seed=number_draws(table["dataset"]) if on_draws else table["seed"])
 
 
 def load_shown(path: Path, selection: str = "best", oracle: bool = False) -> "pd.DataFrame":

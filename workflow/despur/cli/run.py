@@ -10,9 +10,10 @@ from pathlib import Path
 from despur.cli.show import show_runs
 from despur.orchestration.experiments import list_run_folders
 from despur.specs.names import parse
-from despur.specs.paths import SEEDS, locate_result, parse_seeds
+from despur.specs.paths import locate_result, parse_seeds
 from despur.specs.resolution import check_length, resolve
 from despur.specs.settings import SettingError
+from despur.storage.finished_runs import is_copy
 
 
 def run_method(
@@ -69,8 +70,7 @@ def use_finished(folder: str) -> list[str]:
     left = parse_seeds(result.seeds)
     if (result.folder / "metrics.csv").exists():
         return [folder]
-    there = [file.parent.name for file in result.folder.parent.glob("s*/metrics.csv")]
-    there = [name for name in there if re.fullmatch(SEEDS, name)]  # not a copy that a user made
+    there = [file.parent.name for file in result.folder.parent.glob("s*/metrics.csv") if not is_copy(file)]
     for name in sorted(there, key=lambda name: -len(parse_seeds(name))):  # the largest first
         if set(parse_seeds(name)) <= set(left):
             finished.append(parse_seeds(name))

@@ -15,6 +15,7 @@ from despur.cli.rows import Row
 from despur.cli.run import call_snakemake, make_metrics, require_checkout, spell_folders, use_finished
 from despur.cli.show import rank_points, show_runs
 from despur.orchestration.configuration import load_configuration
+from despur.orchestration.plan import list_jobs_behind
 from despur.orchestration.trials import list_folders, list_ranges, list_trials
 from despur.specs.hyperparameters import RULES
 from despur.specs.names import parse
@@ -57,9 +58,6 @@ def search_settings(
         raise SettingError("--trials and --seeds must be 1 or more")
     if selection not in ("best", *RULES):
         raise SettingError(f"--selection {selection}: one of best, {', '.join(RULES)}")
-    for kind, name, of in (("methods", method, parse(data)[0]), ("datasets", data, "")):
-        if len(resolve(kind, name, of).points) > 1:
-            raise SettingError(f"{name} has several points: name one, as a search tries others itself")
     if selection in RULES and "selections" not in parse(method)[1]:
         method += "+selections=rules"
     folders = list_folders(method, check_length(resolve("datasets", data).name), trials)
@@ -68,13 +66,14 @@ def search_settings(
     if dry_run:
         make_metrics(folders, options)
         return
-    yield from train_trials(folders, options)
-    ranked = [*rank_trials(method, folders, selection)]
+    trained = train_trials(folders, options)
+    yield from describe_lost(folders, trained)
+    ranked = [*rank_trials(method, trained, selection)]
     yield from ranked
     best = next(line.values["point"] for line in ranked if isinstance(line, Row))
     winner = [folder for chunk in spell_folders(best, data, [], str(seeds)) for folder in use_finished(chunk)]
     make_metrics(winner, options)
-    yield f"\nthe best of {len(folders)} points, with {seeds} seeds:"
+    yield f"\nthe best of {len(trained)} points, with {seeds} seeds:"
     yield from show_runs([Path(folder) for folder in winner], selection=selection)
 
 
@@ -95,10 +94,11 @@ def search_matrix(configfile: Path, options: Sequence[str], dry_run: bool) -> It
     if dry_run:
         make_metrics([*every], options)
         return
-    yield from train_trials([*every], options)
+    every_trained = train_trials([*every], options)
+    yield from describe_lost([*every], every_trained)
     winners = {}
     for name, folders in trials.items():
-        ranked = [*rank_trials(name, folders, "best")]
+        ranked = [*rank_trials(name, [folder for folder in folders if folder in every_trained], "best")]
         yield f"\n{name}"
         yield from ranked
         winners[name] = next(line.values["point"] for line in ranked if isinstance(line, Row))
@@ -106,25 +106,40 @@ def search_matrix(configfile: Path, options: Sequence[str], dry_run: bool) -> It
     yield f"\n{target} has the best point of each method: make reference CONFIG={target}"
 
 
-def train_trials(folders: Sequence[str], options: Sequence[str]) -> Iterator[str]:
-    """Train trials; a line where some cannot be trained. Where Snakemake starts nothing, end as it does."""
-    begun = time.time()
+def train_trials(folders: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Train trials; those that could be trained. Where no job of the others was started, end as Snakemake does."""
+    begun = time.time() - 1  # the clock of files is coarser
     code = call_snakemake(folders, ["--keep-going", *options])
     if not code:
-        return
-    if not any(log.stat().st_mtime >= begun for log in Path("results/logs").rglob("*.log")):
+        return [*folders]
+    logs = {folder: list_logs(folder) for folder in folders}
+    trained = [folder for folder in folders if is_newer(Path(folder) / "metrics.csv", logs[folder])]
+    lost_logs = [log for folder in folders if folder not in trained for log in logs[folder]]
+    if code < 0 or not any(log.stat().st_mtime >= begun for log in lost_logs):
         sys.exit(code)
-    lost = [folder for folder in folders if not is_trained(folder)]
-    yield f"{len(lost)} of {len(folders)} trials could not be trained (results/logs says why): {', '.join(lost)}"
+    return trained
 
 
-def is_trained(folder: str) -> bool:
-    return (Path(folder) / "metrics.csv").exists()
+def list_logs(folder: str) -> list[Path]:
+    """The logs of the jobs behind a run that were started here, whenever."""
+    behind = (job.folder.relative_to(job.root) for job in list_jobs_behind([f"{folder}/metrics.csv"]))
+    parts = [*behind, Path("evaluate", *Path(folder).parts[-3:])]
+    return [log for part in parts if (log := Path("results/logs", f"{part}.log")).exists()]
 
 
-def rank_trials(name: str, folders: Sequence[str], selection: str) -> Iterator[str]:
+def is_newer(metrics: Path, logs: Sequence[Path]) -> bool:
+    """Whether metrics were made since the last start of each job behind them."""
+    return metrics.exists() and all(log.stat().st_mtime <= metrics.stat().st_mtime for log in logs)
+
+
+def describe_lost(folders: Sequence[str], trained: Sequence[str]) -> Iterator[str]:
+    """A line where some trials could not be trained."""
+    if lost := [folder for folder in folders if folder not in trained]:
+        yield f"{len(lost)} of {len(folders)} trials could not be trained (results/logs says why): {', '.join(lost)}"
+
+
+def rank_trials(name: str, trained: Sequence[str], selection: str) -> Iterator[str]:
     """A line for each trial of a method that was trained, the best on validation data first."""
-    trained = [folder for folder in folders if is_trained(folder)]
     if not trained:
         raise SettingError(f"{name}: no trial could be trained; results/logs says why")
     yield from rank_points(load_points(trained, selection), find_roles(Path(trained[0]), selection), ("validation",))

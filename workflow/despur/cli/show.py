@@ -1,7 +1,7 @@
 """``despur show RUN``: what finished runs measured. For reading only."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +57,14 @@ def show_seeds(paths: Sequence[Path], groups: bool, selection: str, oracle: bool
     criteria = [selection] if selection != "best" else sorted(set().union(*map(find_criteria, paths)))
     chosen = "the last" if criteria == ["last"] else f"by {', '.join(criteria)} of the split {roles.selecting}"
     text = f"{', '.join(folders)}: {seeds}; mean (std) over seeds, shares from 0 to 1. Best step: {chosen}"
-    yield Row(text, "runs", folders=folders, splits=roles.splits, best_step_by=criteria, best_point_by=roles.metric)
+    yield Row(
+        text,
+        "runs",
+        folders=folders,
+        splits=roles.splits,
+        best_step_by=criteria,
+        best_point_by=list_ranking(table, roles)[0],
+    )
     for data, seed, warning in (warning_row for path in paths for warning_row in load_warnings(locate_result(path))):
         yield Row(f"warning: {data}, seed {seed}: {warning}", "warnings", dataset=data, seed=seed, warning=warning)
     points = table["point"].unique()
@@ -74,8 +81,8 @@ def show_seeds(paths: Sequence[Path], groups: bool, selection: str, oracle: bool
 def rank_points(table: "pd.DataFrame", roles: Roles, shown_of: Sequence[str] = ("validation", "best")) -> Iterator[str]:
     """A line for each point of a sweep, by the metric that selects: the largest mean on validation data first; of
     equal ones, that with the better average accuracy. Test metrics (``best``) stand beside it and select nothing."""
-    named = table.assign(name=(table["metric"] + " " + table["group"]).str.strip())
-    names = list_ranking(named["name"].unique(), roles.metric)
+    named = table.assign(name=name_metrics(table))
+    names = list_ranking(table, roles)
     shown = named[named["name"].isin(names) & named["shown"].isin(["validation", "best"])]
     values = shown.groupby(["point", "name", "shown"], sort=False)["value"].agg(list)
     means = {point: [_mean(values, (point, name, "validation")) for name in names] for point in named["point"].unique()}
@@ -94,15 +101,20 @@ def rank_points(table: "pd.DataFrame", roles: Roles, shown_of: Sequence[str] = (
     yield f"* best by {names[0]} of {roles.selecting}, the split that selects; {roles.headline} selects nothing"
 
 
-def list_ranking(names: Iterable[str], metric: str) -> list[str]:
+def name_metrics(table: "pd.DataFrame") -> "pd.Series":
+    """The name of each row's metric, with its group."""
+    return (table["metric"] + " " + table["group"]).str.strip()
+
+
+def list_ranking(table: "pd.DataFrame", roles: Roles) -> list[str]:
     """The metrics that rank points: the one that selects, then the average accuracy; of methods without a classifier
     the accuracies of probes; where there are none of these, the first metric."""
     by_metric: dict[str, list[str]] = {}
-    for name in names:
+    for name in name_metrics(table).unique():
         by_metric.setdefault(name.split()[0], []).append(name)
-    ranking = [name for key in dict.fromkeys((metric, RANKED)) for name in by_metric.get(key, [])]
-    others = [own for key, own in by_metric.items() if key != "samples"]
-    return ranking or by_metric.get("probe_accuracy") or next(iter(others), [])
+    ranking = [name for key in dict.fromkeys((roles.metric, RANKED)) for name in by_metric.get(key, [])]
+    first = min(by_metric.items(), key=lambda item: item[0] == "samples")[1]
+    return ranking or by_metric.get("probe_accuracy") or first
 
 
 def _mean(values: "pd.Series", key: tuple[str, str, str]) -> float:

@@ -26,7 +26,11 @@ def list_trials(config: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def list_folders(method: str, data: str, trials: int) -> tuple[str, ...]:
-    """The folders of the trials of a method, each once, of seed 0."""
+    """The folders of the trials of a method, each once, of seed 0. Raises SettingError for several points of the method
+    or the data: a search ranks its own, on one data set."""
+    for kind, name, dataset in (("methods", method, parse(data)[0]), ("datasets", data, "")):
+        if len(resolve(kind, name, dataset).points) > 1:
+            raise SettingError(f"{name} has several points: a search tries points of its own, on one data set")
     points = draw_points(method, data, trials) if find_ranges(method, data) else [[]]
     folders = (list_run_folders(data, "+".join([method, *point]), 1)[0] for point in points)
     return tuple(dict.fromkeys(folders))

@@ -16,6 +16,7 @@ from despur.reporting.assertions import list_claim_assertions, list_sentence_ass
 from despur.reporting.waiting import ShownRun, describe_points, find_numbers, find_waiting, group_numbers
 from despur.specs.paths import ResultPath, locate_result, parse_seeds
 from despur.specs.stages import PARTS
+from despur.storage.finished_runs import is_copy
 
 
 @dataclass(frozen=True)
@@ -113,5 +114,5 @@ def is_done(job: ResultPath) -> bool:
         return (job.folder / "about.json").exists()
     if job.stage not in PARTS:
         return False
-    done = (locate_result(file).seeds for file in job.folder.parent.glob("s*/about.json"))
+    done = (file.parent.name for file in job.folder.parent.glob("s*/about.json") if not is_copy(file))
     return any({*parse_seeds(job.seeds)} <= {*parse_seeds(seeds)} for seeds in done)

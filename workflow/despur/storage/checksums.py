@@ -39,7 +39,7 @@ def refuse_changed(path: Path) -> None:
         if checksum is not None and checksum != seal(said)[SEAL]:
             raise ValueError(OTHER)
     elif about.exists():
-        compare(path, _read_kept(about, about.stat().st_mtime_ns))
+        compare(path, read_kept(about, about.stat().st_mtime_ns))
 
 
 def compare(path: Path, kept: Mapping[str, str]) -> None:
@@ -49,8 +49,8 @@ def compare(path: Path, kept: Mapping[str, str]) -> None:
 
 
 @cache
-def _read_kept(about: Path, time: int) -> dict[str, str]:
-    """The checksums of an about.json that was written at this ``time``, in ns."""
+def read_kept(about: Path, time: int) -> dict[str, str]:
+    """The checksums of an about.json that was written at this ``time``, in ns; none of one that is broken."""
     try:
         kept = json.loads(about.read_text()).get(CHECKSUMS, {})
     except (ValueError, AttributeError):

@@ -17,9 +17,8 @@ from despur.specs.extensions import EXTENSIBLE, list_extensions
 from despur.specs.paths import ResultPath, parse_seeds
 from despur.specs.spec import Spec
 from despur.specs.stages import PARTS, STAGES, Stage
-from despur.storage.checksums import ABOUT, CHECKSUMS
+from despur.storage.checksums import ABOUT, read_kept
 from despur.storage.made_from import identify_raw, identify_weights
-from despur.storage.reading import read_json
 from despur.storage.syntax import declares, parse
 
 
@@ -130,10 +129,11 @@ def locate_checkpoints(result: ResultPath, precision: str) -> Path:
 
 
 def list_read_checksums(result: ResultPath) -> dict[str, dict[str, str]]:
-    """Of each result that a training reads and that is here, the checksums of its files, by folder."""
+    """Of each result that a training reads and that is here, the checksums of its files, by folder. Files above 1 GiB
+    have none."""
     earlier = [result.data, *(read for part in PARTS for read in result.upstream(part))]
-    folders = [read.folder for read in earlier if (read.folder / ABOUT).exists()]
-    return {str(folder): read_json(folder / ABOUT).get(CHECKSUMS, {}) for folder in folders}
+    abouts = [read.folder / ABOUT for read in earlier if (read.folder / ABOUT).exists()]
+    return {str(about.parent): read_kept(about, about.stat().st_mtime_ns) for about in abouts}
 
 
 def revisions(result: ResultPath) -> dict[str, int]:

@@ -57,8 +57,8 @@ def find_runs(patterns: Iterable[str | Path]) -> list[Path]:
 
 
 def is_copy(path: Path) -> bool:
-    """Whether a folder is called otherwise than those of runs, as ``s0_old``."""
-    return path.is_dir() and not re.fullmatch(SEEDS, path.name)
+    """Whether a folder, or that of a file, is called otherwise than those of runs, as ``s0_old``."""
+    return not re.fullmatch(SEEDS, (path if path.is_dir() else path.parent).name)
 
 
 def read_metrics(file: Path) -> "pd.DataFrame":
