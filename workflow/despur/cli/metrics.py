@@ -125,11 +125,16 @@ def load_metrics(path: Path) -> dict[str, "pd.DataFrame"]:
     table = table[table["split"] == find_roles(path).headline]
     of_all = (table["group"] == "") | (table["metric"] == "probe_accuracy")
     chosen = table[(table["selection"] == "best") & of_all]
-    named = chosen.assign(metric=(chosen["metric"] + " " + chosen["group"]).str.strip())
+    named = chosen.assign(metric=name_metrics(chosen))
     return {
         point: rows.pivot_table("value", "metric", "seed", dropna=False, sort=False).dropna(how="all")
         for point, rows in named.groupby("point", sort=False)
     }
+
+
+def name_metrics(table: "pd.DataFrame") -> "pd.Series":
+    """The name of each row's metric, with its group."""
+    return (table["metric"] + " " + table["group"]).str.strip()
 
 
 def number_draws(datasets: "pd.Series") -> "pd.Series":

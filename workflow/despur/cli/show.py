@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from despur.cli.metrics import Roles, find_criteria, find_roles, format_seeds, format_spread, load_shown
+from despur.cli.metrics import Roles, find_criteria, find_roles, format_seeds, format_spread, load_shown, name_metrics
 from despur.cli.rows import Row
 from despur.specs.paths import locate_result
 from despur.storage.group_warnings import load_warnings
@@ -99,11 +99,6 @@ def rank_points(table: "pd.DataFrame", roles: Roles, shown_of: Sequence[str] = (
         mark = " " if rank > 1 or math.isnan(means[point][0]) else "*"
         yield Row(f"{mark} {point:<{width}}{text}", "points", point=point, rank=rank, **numbers)
     yield f"* best by {names[0]} of {roles.selecting}, the split that selects; {roles.headline} selects nothing"
-
-
-def name_metrics(table: "pd.DataFrame") -> "pd.Series":
-    """The name of each row's metric, with its group."""
-    return (table["metric"] + " " + table["group"]).str.strip()
 
 
 def list_ranking(table: "pd.DataFrame", roles: Roles) -> list[str]:

@@ -50,11 +50,9 @@ def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[Open
         now, then = find_measured_methods(measured), find_measured_methods([*measured, *every])
         points = {shown: describe_points(shown.run, sources, now, then) for shown in itertools.chain(*groups)}
         numbers_by_run = group_numbers(printed)
-        compared, settled = (
-            {shown: {*find_numbers(numbers_by_run, shown, points[shown], state)} for shown in points}
-            for state in ("compared", "settled")
-        )
-        compared_numbers = set().union(*compared.values())
+        compared = {
+            number for shown in points for number in find_numbers(numbers_by_run, shown, points[shown], "compared")
+        }
         rows = {shown: table.to_dict("records") for shown, table in points.items()}
         waiting_sentences = find_waiting(list_sentence_assertions(paper, printed), rows)
         waiting_claims = find_waiting(list_claim_assertions(paper), rows)
@@ -62,8 +60,10 @@ def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[Open
             runs, jobs = find_open_jobs(group[0].run, sources)
             if not runs:
                 continue
-            settled_here = set().union(*(settled[shown] for shown in group))
-            numbers = (settled_here - compared_numbers).union(*(waiting_sentences[shown] for shown in group))
+            settled = {
+                number for shown in group for number in find_numbers(numbers_by_run, shown, points[shown], "settled")
+            }
+            numbers = (settled - compared).union(*(waiting_sentences[shown] for shown in group))
             claims = set().union(*(waiting_claims[shown] for shown in group))
             yield OpenRuns(
                 group[0].run,

@@ -93,9 +93,7 @@ def _check_missing_attributes(dataset: Dataset) -> Iterator[str]:
     lacking = split[(dataset.table["a"] == MISSING) & ~split.isin(MAY_LACK["a"])]
     if len(lacking):
         where = ", ".join(f"{count:,} of {name}" for name, count in lacking.value_counts(sort=False).items())
-        remedy = (
-            "Only training samples may lack it: fill it in, or leave them out; a value called so needs another name"
-        )
+        remedy = "Only training samples may lack it: fill it in, or leave them out; rename a value that is called so"
         yield f"the attribute a is missing (empty, NaN, None or -1) where it selects or tests: {where}. {remedy}"
 
 
