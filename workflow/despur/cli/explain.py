@@ -8,7 +8,6 @@ from typing import Any
 from despur.cli.rows import Row
 from despur.orchestration import artifact_files, experiments
 from despur.orchestration.configuration import list_shown_folders, load_all_configurations
-from despur.orchestration.jobs import list_earlier_results
 from despur.specs.declarations import paper_hyperparameters, read_declarations, summarize
 from despur.specs.names import parse
 from despur.specs.paths import ResultPath, locate_result
@@ -28,7 +27,7 @@ def explain(path: str, defaults: bool = False) -> Iterator[str]:
     settings = list(explain_settings(result, defaults))  # first: what cannot be is refused before anything is said
     state = "made" if (result.folder / "about.json").exists() else "not made yet"
     yield f"{folder}: {STAGES[result.stage].result} ({state})"
-    if inputs := list_earlier_results(result):
+    if inputs := result.list_earlier():
         yield "reads    " + ", ".join(
             str(Path("results") / earlier.folder.relative_to(earlier.root)) for earlier in inputs
         )

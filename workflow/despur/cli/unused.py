@@ -6,7 +6,6 @@ from pathlib import Path
 from despur.cli.rows import Row
 from despur.orchestration import experiments
 from despur.orchestration.configuration import list_shown_results, load_all_configurations
-from despur.orchestration.jobs import list_earlier_results
 from despur.specs.paths import ResultPath
 from despur.specs.stages import STAGES
 from despur.storage.digest import locate_checkpoints
@@ -20,7 +19,7 @@ def list_unused() -> Iterator[str]:
     configurations = load_all_configurations()
     used = [*set().union(*map(list_shown_results, configurations.values()))]
     for result in used:  # this list grows: what a used folder is made from is used, too
-        used += list_earlier_results(result)
+        used += result.list_earlier()
     kept, total = {result.folder for result in used} | find_checkpoints(used), 0
     for pattern in (*FOLDERS, CHECKPOINTS):
         for folder in sorted(set(experiments.RESULTS.glob(pattern)) - kept):

@@ -16,7 +16,6 @@ import torch.utils.data
 
 from despur.library.own_data import locate_data
 from despur.library.split_dataset import SplitDataset
-from despur.orchestration.jobs import list_earlier_results
 from despur.specs.extras import name_extra
 from despur.specs.names import parse
 from despur.specs.paths import ResultPath, chunk_seeds
@@ -96,10 +95,9 @@ def spell_run(folder: Path, method: str, data: str, seeds: int) -> ResultPath:
 
 def list_unmade(result: ResultPath) -> Iterator[ResultPath]:
     """The results that are to be made, each after those that it reads, by the time it is asked for the next one."""
-    earlier_results = list_earlier_results(result)
-    for earlier in earlier_results:
+    for earlier in result.list_earlier():
         yield from list_unmade(earlier)
-    made_from = [hashlib.sha256((earlier.folder / KEY).read_bytes()).hexdigest() for earlier in earlier_results]
+    made_from = [hashlib.sha256((earlier.folder / KEY).read_bytes()).hexdigest() for earlier in result.list_earlier()]
     key = json.loads(cache_key.__wrapped__(result))  # not what it was before raw files changed
     text, kept = json.dumps({"key": key, "made_from": made_from}), result.folder / KEY
     if not kept.exists() or kept.read_text() != text:

@@ -9,7 +9,7 @@ from typing import Any
 
 from despur.orchestration import artifact_files, experiments, matrix, paper_folders
 from despur.specs.paths import ResultPath, data_root
-from despur.specs.stages import PARTS, STAGES
+from despur.specs.stages import STAGES
 from despur.storage import hub, raw_files, weight_files
 from despur.storage.digest import declarations_digest, script_digest
 from despur.storage.reading import InputError
@@ -58,12 +58,6 @@ def list_upstream_files(result: ResultPath, component: str, file: str) -> list[P
 def list_source_tables(result: ResultPath) -> list[Path]:
     """The tables of the data sets that a data set is made from; none of one that is made from raw files."""
     return [upstream.data.folder / "table.parquet" for upstream in result.upstream("stage1")]
-
-
-def list_earlier_results(result: ResultPath) -> list[ResultPath]:
-    """The results that a result is made from."""
-    data = [] if result.stage == "data" else [result.data]
-    return [*data, *(earlier for part in PARTS for earlier in result.upstream(part))]
 
 
 def serialize_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> str:

@@ -77,6 +77,11 @@ class ResultPath:
             for sweep in self.sweep.subsweeps(component)
         ]
 
+    def list_earlier(self) -> list["ResultPath"]:
+        """The results that this one is made from: its data, its groups, its stage-1 models."""
+        data = [] if self.stage == "data" else [self.data]
+        return [*data, *(earlier for part in PARTS for earlier in self.upstream(part))]
+
     def find_upstream(self, component: str, base_name: str) -> "ResultPath":
         """Of the folders of a component that this result reads, that of the stage-1 model or inference of this name."""
         return next(path for path in self.upstream(component) if path.sweep.base_name == base_name)

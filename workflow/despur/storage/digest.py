@@ -131,8 +131,7 @@ def locate_checkpoints(result: ResultPath, precision: str) -> Path:
 def list_read_checksums(result: ResultPath) -> dict[str, dict[str, str]]:
     """Of each result that a training reads and that is here, the checksums of its files, by folder. Files above 1 GiB
     have none."""
-    earlier = [result.data, *(read for part in PARTS for read in result.upstream(part))]
-    abouts = [read.folder / ABOUT for read in earlier if (read.folder / ABOUT).exists()]
+    abouts = [read.folder / ABOUT for read in result.list_earlier() if (read.folder / ABOUT).exists()]
     return {str(about.parent): read_kept(about, about.stat().st_mtime_ns) for about in abouts}
 
 
