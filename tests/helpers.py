@@ -30,9 +30,7 @@ torch.set_num_threads(1)
 quick = settings(deadline=None, max_examples=80, derandomize=True, database=None)
 
 CPU = torch.device("cpu")
-OPTIONS = Namespace(
-    device="cpu", threads=1, precision="fp32", deterministic=False, checkpoint_seconds=1e9, compile="off"
-)
+OPTIONS = Namespace(device="cpu", threads=1, deterministic=False, checkpoint_seconds=1e9, compile="off")
 
 
 def spec(name: str, dataset: str = "") -> Spec:

@@ -257,10 +257,9 @@ def test_what_no_configuration_asks_for_is_listed_and_kept(here):
 
 
 def test_checkpoints_from_which_no_training_goes_on_are_listed_and_kept(here):
-    kept = [locate_checkpoints(locate_result(RUN), precision) for precision in ("tf32", "bf16")]
-    kept.append(locate_checkpoints(locate_result("results/stage1/colored_digits/erm/s0-2"), "fp32"))
+    kept = [locate_checkpoints(locate_result(path)) for path in (RUN, "results/stage1/colored_digits/erm/s0-2")]
     alone = [
-        locate_checkpoints(locate_result("results/runs/colored_digits/erm+epochs=1/s0"), "fp32"),
+        locate_checkpoints(locate_result("results/runs/colored_digits/erm+epochs=1/s0")),
         Path("results/.resume/0123456789abcdef"),  # of other code
     ]
     for folder in [*kept, *alone]:

@@ -38,7 +38,7 @@ def facts(about):
 @pytest.mark.parametrize(
     ("options", "environment"),
     [
-        (("--precision", "bf16", "--deterministic", "--compile", "default"), {}),
+        (("--deterministic", "--compile", "default"), {"DESPUR_PRECISION": "bf16"}),
         ((), {"DESPUR_PRECISION": "bf16", "DESPUR_DETERMINISTIC": "1", "DESPUR_COMPILE": "default"}),
     ],
 )
@@ -59,7 +59,7 @@ def test_without_being_asked_arithmetic_is_single_precision_and_nothing_is_compi
     [
         (["--threads", "0"], {}, "argument --threads: '0' must be a whole number from 1 on"),
         (["--device", "gpu"], {}, "argument --device: 'gpu' must be cpu, cuda, cuda:NUMBER or auto"),
-        ([], {"DESPUR_PRECISION": "bf17"}, "'bf17' (--precision or DESPUR_PRECISION) must be tf32, fp32 or bf16"),
+        ([], {"DESPUR_PRECISION": "bf17"}, "DESPUR_PRECISION=bf17: must be tf32, fp32 or bf16"),
         ([], {"DESPUR_COMPILE": "on"}, "'on' (--compile or DESPUR_COMPILE) must be off, default or reduce-overhead"),
     ],
 )
@@ -78,10 +78,11 @@ def test_cublas_is_told_before_it_starts_and_torch_refuses_what_it_cannot_repeat
 
 
 @pytest.mark.parametrize(("asked", "recorded"), [("tf32", "fp32"), ("fp32", "fp32"), ("bf16", "bf16")])
-def test_a_gpus_products_are_as_exact_as_asked_and_a_cpus_in_full(asked, recorded):
+def test_a_gpus_products_are_as_exact_as_asked_and_a_cpus_in_full(asked, recorded, monkeypatch):
+    monkeypatch.setenv("DESPUR_PRECISION", asked)
     convolutions, products = torch.backends.cudnn, torch.backends.cuda.matmul
     convolutions.allow_tf32, products.allow_tf32 = asked == "fp32", True
-    made = set_up_machine(Namespace(**vars(OPTIONS) | {"precision": asked}))
+    made = set_up_machine(OPTIONS)
     assert (convolutions.allow_tf32, products.allow_tf32, made.precision) == (asked != "fp32", False, recorded)
 
 

@@ -227,7 +227,7 @@ def test_a_training_goes_on_from_checkpoints_of_the_same_data_alone(tmp_path):
             folder.mkdir(parents=True, exist_ok=True)
             if checksum:
                 (folder / "about.json").write_text(json.dumps({"crc32": {"outputs.safetensors": checksum}}))
-        folders.append(locate_checkpoints(run, "fp32"))
+        folders.append(locate_checkpoints(run))
     assert len(set(folders)) == 3 and folders[1] == folders[3]
 
 

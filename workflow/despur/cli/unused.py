@@ -33,5 +33,4 @@ def find_checkpoints(used: Iterable[ResultPath]) -> set[Path]:
     """The folders of checkpoints that a training of these results would go on from, if there are any at all."""
     if not any(experiments.RESULTS.glob(CHECKPOINTS)):
         return set()
-    trained = {result for result in used if STAGES[result.stage].trains}
-    return {locate_checkpoints(result, precision) for result in trained for precision in ("fp32", "bf16")}
+    return {locate_checkpoints(result) for result in used if STAGES[result.stage].trains}

@@ -67,21 +67,14 @@ def name_device(text: str) -> str:
     return text
 
 
-PRECISION, COMPILE = one_of("precision", "tf32", "fp32", "bf16"), one_of("compile", "off", *compiling.MODES)
+COMPILE = one_of("compile", "off", *compiling.MODES)
+PRECISIONS = ("tf32", "fp32", "bf16")
 # Environment variables reach the jobs of every profile.
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("--device", {"type": name_device, "default": "auto", "help": "cpu, cuda, or auto: a GPU if there is one"}),
     (
         "--threads",
         {"type": count_threads, "default": 1, "help": "CPU threads (default 1, so that results do not depend on it)"},
-    ),
-    (
-        "--precision",
-        {
-            "type": PRECISION,
-            "default": os.environ.get("DESPUR_PRECISION", "tf32"),
-            "help": "tf32 (of a GPU's convolutions), fp32 or bf16",
-        },
     ),
     (
         "--compile",
@@ -115,9 +108,19 @@ def set_up_machine(arguments: argparse.Namespace) -> Machine:
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name.startswith("cuda") and not torch.cuda.is_available():
         sys.exit(f"error: --device {name}: this machine has no usable GPU; use --device cpu or auto")
-    precision = "fp32" if name == "cpu" and arguments.precision == "tf32" else arguments.precision
-    set_arithmetic(arguments.precision)
+    asked = read_precision()
+    set_arithmetic(asked)
+    precision = "fp32" if name == "cpu" and asked == "tf32" else asked
     return Machine(torch.device(distributed.join(name)), precision, arguments.checkpoint_seconds, arguments.compile)
+
+
+def read_precision() -> str:
+    """The precision that the environment asks for, not an option: the cache key has it from there, too. Exits with a
+    message if there is no such precision."""
+    precision = os.environ.get("DESPUR_PRECISION", "tf32")
+    if precision not in PRECISIONS:
+        sys.exit(f"error: DESPUR_PRECISION={precision}: must be tf32, fp32 or bf16")
+    return precision
 
 
 def keep_freed_memory() -> None:

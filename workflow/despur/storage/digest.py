@@ -120,11 +120,10 @@ def cache_key(result: ResultPath) -> str:
     return json.dumps(key_parts, sort_keys=True)
 
 
-def locate_checkpoints(result: ResultPath, precision: str) -> Path:
+def locate_checkpoints(result: ResultPath) -> Path:
     """The folder of a job's checkpoints: another one where its cache key or the content of what it reads is another
-    one. An option may state another precision than the environment, which the cache key knows."""
-    key_parts = json.loads(cache_key(result)) | {"precision": "bf16" if precision == "bf16" else ""}
-    key = json.dumps(key_parts | {"reads": list_read_checksums(result)}, sort_keys=True)
+    one."""
+    key = json.dumps(json.loads(cache_key(result)) | {"reads": list_read_checksums(result)}, sort_keys=True)
     return result.root / ".resume" / hashlib.sha256(key.encode()).hexdigest()[:16]
 
 

@@ -42,7 +42,7 @@ class RunJob:
         self.result, self.machine = result, machine
         self.started = time.perf_counter()
         self.inputs = RunInputs(result, machine.device)
-        self.checkpoints = locate_checkpoints(result, machine.precision)
+        self.checkpoints = locate_checkpoints(result)
         self.models: dict[str, Array] = {}
         self.outputs: dict[str, Array] = {}
         self.history: list[pd.DataFrame] = []

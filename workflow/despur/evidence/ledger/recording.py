@@ -109,8 +109,7 @@ def refuse_bf16(abouts: Mapping[str, Mapping[str, Any]]) -> None:
     precision."""
     if rough := [name for name, about in abouts.items() if about.get("precision") == "bf16"]:
         raise SettingError(
-            f"{rough[0]} was trained in bf16, and records are of single precision: train it with --precision tf32 "
-            "(DESPUR_PRECISION)"
+            f"{rough[0]} was trained in bf16, and records are of single precision: train it without DESPUR_PRECISION"
         )
 
 
