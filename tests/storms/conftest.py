@@ -6,16 +6,17 @@ number of cases, and writes docs/storms.md. Rows of storms that did not run stay
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from project import SOURCE
+from project import FIGURE, SOURCE, TABLE, Project, save_every_step, tiny_project
 
 CASES = int(os.environ.get("DESPUR_STORM", "0"))
 PAGE = SOURCE / "docs/storms.md"
@@ -53,6 +54,13 @@ RUNS = {  # of papers whose stages differ: predictions, zero-shot classification
     "metrics.csv",
     "icl_msr": "results/runs/colored_digits/linear_classifier+stage1=simclr_msr/s0/metrics.csv",
 }
+
+# All of ERM, CNC, JTT (with retraining), DFR (fitted) and LEACE (erasure).
+METHOD_TARGETS = [
+    TABLE,
+    FIGURE,
+    *(f"results/runs/colored_digits/{method}/s0-1/metrics.csv" for method in ("jtt", "dfr", "leace")),
+]
 
 Record = Callable[[str, int, str], None]
 ROWS: dict[str, str] = {}
@@ -117,6 +125,32 @@ def read_results(root: Path) -> dict[str, Any]:
         if path.is_file() and "/logs/" not in name:
             found[name] = forget_times(json.loads(path.read_text())) if path.suffix == ".json" else path.read_bytes()
     return found
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A finished run of METHOD_TARGETS and, in long storms, of RUNS. Every step is saved (by default, every 30 seconds), so
+    that what disturbs a run hits training in the middle."""
+    project = tiny_project(tmp_path_factory).copy(tmp_path_factory.mktemp("undisturbed") / "project")
+    save_every_step(project)
+    project.snakemake(*METHOD_TARGETS, *(RUNS.values() if CASES else ()))
+    return project
+
+
+@pytest.fixture
+def project(undisturbed: Project, tmp_path: Path) -> Project:
+    """The same without results, and a folder of its own for temporary files."""
+    project = undisturbed.copy(tmp_path / "p")
+    project.environment["TMPDIR"] = str(tmp_path / "t")
+    (tmp_path / "t").mkdir()
+    shutil.rmtree(project.root / "results")
+    return project
+
+
+def list_differences(project: Project, undisturbed: Project, targets: Sequence[str]) -> list[str]:
+    """Targets that are not there, and files of results that are not bit-identical to those of the undisturbed run."""
+    results, expected = read_results(project.root), read_results(undisturbed.root)
+    return [name for name in (results | dict.fromkeys(targets)) if results.get(name) != expected.get(name)]
 
 
 @pytest.fixture

@@ -13,12 +13,10 @@ from pathlib import Path
 
 import psutil
 import pytest
-from project import FIGURE, SOURCE, TABLE, finish, save_every_step, tiny_project
-from storms.conftest import count_cases, read_results
+from project import SOURCE, TABLE, finish
+from storms.conftest import METHOD_TARGETS, count_cases, list_differences
 
 pytestmark = [pytest.mark.storm, pytest.mark.long]
-RUNS = "results/runs/colored_digits"
-TARGETS = [TABLE, FIGURE, *(f"{RUNS}/{method}/s0-1/metrics.csv" for method in ("jtt", "dfr", "leace"))]
 SERVER = "workflow/despur/warm/server.py"
 LONGEST = 12  # seconds until a kill
 MOST = 20  # saved steps until a kill
@@ -105,29 +103,9 @@ def list_left(project):
     return [*at_work, *hidden, *noted, *(p for p in temporary if not p.is_dir() or p.name.startswith("despur-"))]
 
 
-@pytest.fixture
-def undisturbed(tmp_path_factory):
-    """A finished run, in which all of ERM, CNC, JTT (with retraining), DFR (fitted) and LEACE (erasure) are made. Every
-    step is saved (by default, every 30 seconds), so that kills hit training in the middle."""
-    project = tiny_project(tmp_path_factory).copy(tmp_path_factory.mktemp("undisturbed") / "project")
-    save_every_step(project)
-    project.snakemake(*TARGETS)
-    return project
-
-
-@pytest.fixture
-def project(undisturbed, tmp_path):
-    """The same without results, and a folder of its own for temporary files."""
-    project = undisturbed.copy(tmp_path / "p")
-    project.environment["TMPDIR"] = str(tmp_path / "t")
-    (tmp_path / "t").mkdir()
-    shutil.rmtree(project.root / "results")
-    return project
-
-
 def disturb(project, victim, middle, rng):
     """Start the run and kill a victim: whether it was struck, and whether the run has ended nevertheless."""
-    process, struck = project.start("-m", "snakemake", "-c2", *TARGETS), False
+    process, struck = project.start("-m", "snakemake", "-c2", *METHOD_TARGETS), False
     wait(process, project.root, rng, middle)
     while process.poll() is None and not struck:
         struck = strike(project.root, victim, rng)
@@ -162,11 +140,11 @@ def test_whatever_is_killed_the_results_are_bit_identical(undisturbed, project, 
         kills[victim], rounds, real = kills[victim] + struck, rounds + 1, real + (struck and whole)
         resumed |= find_resumed(project, undisturbed)
         if ended:
-            assert read_results(project.root) == read_results(undisturbed.root)
+            assert list_differences(project, undisturbed, METHOD_TARGETS) == []
             shutil.rmtree(project.root / "results")
     (project.root / TABLE).unlink(missing_ok=True)  # so that a server starts, which removes what killed ones have left
-    project.snakemake(*TARGETS)
-    assert read_results(project.root) == read_results(undisturbed.root)
+    project.snakemake(*METHOD_TARGETS)
+    assert list_differences(project, undisturbed, METHOD_TARGETS) == []
     assert list_left(project) == []
     resumed |= find_resumed(project, undisturbed)
     assert kills.total() >= wanted and real and resumed

@@ -10,8 +10,8 @@ from collections import Counter
 
 import psutil
 import pytest
-from project import finish, save_every_step, tiny_project
-from storms.conftest import CASES, RUNS, count_cases, read_results
+from project import finish
+from storms.conftest import CASES, RUNS, count_cases, list_differences
 from storms.test_kills import VICTIMS, find_processes, list_left
 
 pytestmark = [pytest.mark.storm, pytest.mark.long]
@@ -38,32 +38,12 @@ def stop(root, victim, rng):
     return bool(chosen)
 
 
-@pytest.fixture
-def undisturbed(tmp_path_factory):
-    """A finished run, in which every step is saved."""
-    project = tiny_project(tmp_path_factory).copy(tmp_path_factory.mktemp("undisturbed") / "project")
-    save_every_step(project)
-    shutil.rmtree(project.root / "results")
-    project.snakemake(*TARGETS)
-    return project
-
-
-@pytest.fixture
-def project(undisturbed, tmp_path):
-    """The same, with a folder of its own for temporary files."""
-    project = undisturbed.copy(tmp_path / "p")
-    project.environment["TMPDIR"] = str(tmp_path / "t")
-    (tmp_path / "t").mkdir()
-    return project
-
-
 def test_a_run_whose_processes_are_stopped_for_some_time_ends_as_if_they_were_not(undisturbed, project, record):
     rng, wanted, stopped = random.Random(0), max(len(VICTIMS), count_cases(20) // 10), Counter()
     for number in range(5 * wanted):  # in some rounds the run ends before its stop
         if stopped.total() == wanted:
             break
         victim = list(VICTIMS)[number % len(VICTIMS)]
-        shutil.rmtree(project.root / "results")
         process, struck, until = project.start("-m", "snakemake", "-c2", *TARGETS), False, rng.uniform(0, LONGEST)
         time.sleep(until)
         while process.poll() is None and not struck:
@@ -71,7 +51,8 @@ def test_a_run_whose_processes_are_stopped_for_some_time_ends_as_if_they_were_no
         code, text = finish(process)
         assert code == 0, (victim, until, text)
         assert list_left(project) == []
-        assert read_results(project.root) == read_results(undisturbed.root), (victim, until)
+        assert list_differences(project, undisturbed, TARGETS) == [], (victim, until)
+        shutil.rmtree(project.root / "results")
         stopped[victim] += struck
     assert stopped.total() == wanted
     told = ", ".join(f"{count} of {victim}" for victim, count in stopped.items())
