@@ -129,8 +129,8 @@ def read_results(root: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A finished run of METHOD_TARGETS and, in long storms, of RUNS. Every step is saved (by default, every 30 seconds), so
-    that what disturbs a run hits training in the middle."""
+    """A finished run of METHOD_TARGETS and, in long storms, of RUNS. Every step is saved (by default, every 30
+    seconds), so that what disturbs a run hits training in the middle."""
     project = tiny_project(tmp_path_factory).copy(tmp_path_factory.mktemp("undisturbed") / "project")
     save_every_step(project)
     project.snakemake(*METHOD_TARGETS, *(RUNS.values() if CASES else ()))
