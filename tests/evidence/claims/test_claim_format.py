@@ -190,10 +190,11 @@ def test_keys_around_a_group_are_shared_and_null_takes_a_default_away():
 
 def test_a_correlation_has_its_metrics_points_and_sign():
     (found,) = read(
-        {"rank_correlation": ["wga", "loss"], "over": ["method", "seedless"], "method": ["a", "b"], "sign": -1}
+        {"rank_correlation": ["wga", "loss"], "over": ["method", "data.p_corr"], "method": ["a", "b"], "sign": -1}
     ).parts
-    assert (found.metrics, found.over, found.sign) == (("wga", "loss"), ("method", "seedless"), -1)
+    assert (found.metrics, found.over, found.sign) == (("wga", "loss"), ("method", "data.p_corr"), -1)
     assert found.of["method"] == ["a", "b"] and "metric" not in found.of
+    assert found.of["data.p_corr"] == [0.2, 0.5, 0.9] and found.count == 6
 
 
 def test_a_correlation_goes_over_levels_within_bounds():

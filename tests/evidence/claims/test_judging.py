@@ -175,6 +175,19 @@ def test_a_rank_correlation_is_one_for_each_seed():
     assert few["verdict"] == "not run here" and "4 different runs in common, 5 are needed" in few["reason"]
 
 
+def test_a_rank_correlation_needs_all_levels_of_the_paper_and_all_methods_that_are_named():
+    asked = {**CORRELATION, "over": ["method", "data.p_corr"], "method": ["m0", "m1", "m2"]}
+    three = points(ERRORS[:3], LOSSES[:3])
+    table = pd.concat([three.assign(**{"data.p_corr": p, "value": three["value"] + p}) for p in (0.2, 0.5, 0.9)])
+    table = table.reset_index(drop=True)
+    assert judged(asked, table, levels={"data.p_corr": [0.2, 0.5, 0.9]})["verdict"] != "not run here"
+    more_levels = judged(asked, table, levels={"data.p_corr": [0.2, 0.5, 0.9, 0.99]})
+    assert more_levels["verdict"] == "not run here" and "9 different runs in common, 12 are" in more_levels["reason"]
+    more_methods = judged({**asked, "method": ["m0", "m1", "m2", "m3"]}, table, levels={"data.p_corr": [0.2, 0.5]})
+    assert "6 different runs in common, 8 are needed" in more_methods["reason"]
+    assert "does not state the paper's levels" in judged(asked, table)["reason"]
+
+
 def test_a_seed_that_is_not_finished_does_not_undo_a_rank_correlation():
     three = points(MANY_ERRORS, MANY_LOSSES)
     fourth = three[(three["seed"] == 0) & (three["paper_method"] == "m0")].assign(seed=3)

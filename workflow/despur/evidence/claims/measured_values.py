@@ -108,9 +108,9 @@ class MeasuredValues:
         """Fisher's z of a rank correlation by seed, over the points that all seeds have, and on bootstrap samples where
         all points have them; and how many independent points these are."""
         points, correlations = self._correlate(self.metrics, correlation, ["value"])
-        number = count_runs(points)
-        if number < POINTS or not len(correlations):
-            raise Missing(f"{correlation.label}: {number} different runs in common, {POINTS} are needed")
+        number, needed = count_runs(points), max(correlation.count, POINTS)
+        if number < needed or not len(correlations):
+            raise Missing(f"{correlation.label}: {number} different runs in common, {needed} are needed")
         if len(self.resamples):
             resampled, drawn = self._correlate(self.resamples, correlation, list_bootstrap_columns(self.resamples))
             if set(resampled) == set(points):

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from despur.evidence.statistics.formulas import Correlation, Formula, Formulas, describe, read_margin
+from despur.evidence.statistics.formulas import DEFAULTS, Correlation, Formula, Formulas, describe, read_margin
 from despur.evidence.statistics.levels import (
     LEVEL_WORDS,
     Levels,
@@ -181,13 +181,14 @@ def _terms(side: MeasurementKeys, levels: Levels) -> list[tuple[float, Measureme
 
 
 def read_correlation(words: Mapping[str, Any], shared: Mapping[str, Any], levels: Levels) -> Correlation:
-    """The rank correlation that a specification stands for. Of a key that it goes over, only what is listed or within
-    bounds counts."""
+    """The rank correlation that a specification stands for: over what is listed or within bounds, else over every
+    level of a setting, and over what was measured of the rest (epochs)."""
     first, second = words["rank_correlation"]
     sign = float(words.get("sign", 1))
     sign_of = "negative " if sign < 0 else ""
     label = f"Fisher's z of the {sign_of}rank correlation of {first} and {second} over {', '.join(words['over'])}"
-    of = {
+    every = {key: "every" for key in words["over"] if key not in ("method", "dataset", *DEFAULTS)}
+    of = every | {
         key: value for key, value in shared.items() if key != "metric" and (key not in words["over"] or is_many(value))
     }
     plain = {key: value for key, value in of.items() if not is_many(value)} | {"metric": first}

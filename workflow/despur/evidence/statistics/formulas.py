@@ -43,6 +43,11 @@ class Correlation:
         """Its two metrics, each over all points."""
         return tuple((1.0, {**self.of, "metric": metric}) for metric in self.metrics)
 
+    @property
+    def count(self) -> int:
+        """How many runs of each seed it needs: one for each combination of values that are stated."""
+        return math.prod(len(self.of.get(key, [0])) for key in self.over if key not in DEFAULTS)
+
 
 @dataclass(frozen=True)
 class Formulas:
