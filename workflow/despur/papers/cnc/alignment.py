@@ -80,15 +80,15 @@ def draw_figure_theorem_3_1(artifact_runs: list[ArtifactRun], output: Path) -> N
 def plot_bound(axis: Any, table: pd.DataFrame) -> None:
     """Gap and bound of each class (x) by method (side by side, colored), on a logarithmic scale."""
     methods, classes = order_methods(table["paper_method"]), list(dict.fromkeys(table["group"]))
-    for metric, (label, marker, filled) in BOUND.items():
+    for number, (metric, (label, marker, filled)) in enumerate(BOUND.items()):
         mine = table[table["metric"] == metric]
         shift = mine["paper_method"].map(methods.index) - (len(methods) - 1) / 2
-        x = mine["group"].map(classes.index) + 0.22 * shift
+        x = mine["group"].map(classes.index) + 0.22 * shift + 0.05 * (number - 1)
         colors = [COLORS[method] for method in mine["paper_method"]]
         axis.scatter(x, mine["value"], s=16, marker=marker, **marker_style(colors, filled))
         axis.scatter([], [], s=16, marker=marker, label=label, **marker_style("0.3", filled))
     for method in methods:
-        axis.scatter([], [], color=COLORS[method], marker="s", s=16, label=NAMES[method])
+        axis.plot([], [], color=COLORS[method], linewidth=3, label=NAMES[method])
     axis.set_yscale("log")
     axis.set(xticks=range(len(classes)), xticklabels=classes, xlabel="class", ylabel="loss, nats")
     axis.legend(loc="center left", bbox_to_anchor=(1, 0.5))

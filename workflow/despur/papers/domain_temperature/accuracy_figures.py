@@ -71,11 +71,12 @@ def draw_figure_1(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 def plot_over_sigma(axis: Any, table: pd.DataFrame, methods: Sequence[str]) -> None:
     """An accuracy over sigma: each seed a dot, a line through the means, by method; dotted: chance."""
-    for method in methods:
+    for number, method in enumerate(methods):
         mine = rows_where(table, paper_method=method)
+        beside = 1.5 * (number - (len(methods) - 1) / 2)  # so that dots of several methods are seen
         mean = mine.groupby("sigma")["accuracy"].mean()
         axis.plot(mean.index, mean, marker="o", color=COLORS[method], label=NAMES[method])
-        axis.scatter(mine["sigma"], mine["accuracy"], color=COLORS[method], s=5, alpha=0.6, linewidths=0)
+        axis.scatter(mine["sigma"] + beside, mine["accuracy"], color=COLORS[method], s=5, alpha=0.6, linewidths=0)
     axis.axhline(50, color="0.6", linestyle=":", linewidth=1, zorder=0)
     axis.set(xlabel=r"$\sigma$", xticks=sorted(table["sigma"].unique()))
     limit_percent(axis)

@@ -93,4 +93,4 @@ def plot_channel(axis: Any, table: pd.DataFrame, channel: str) -> None:
     palette = {name: name for name in table["domain"].unique()}
     style = {"bins": np.arange(0, 256, 15), "element": "step", "stat": "density", "common_norm": False, "alpha": 0.25}
     sns.histplot(table, x=channel, hue="domain", palette=palette, legend=False, ax=axis, **style)
-    axis.set(xlim=(0, 255), ylabel="", yticks=[], xlabel=channel)
+    axis.set(xlim=(0, 255), ylabel="density", yticks=[], xlabel=channel)

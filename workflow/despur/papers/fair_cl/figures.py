@@ -146,7 +146,7 @@ def draw_bars(axis: Any, values: pd.DataFrame, label: str) -> None:
     plot_bars(axis, values, order)
     axis.set(xlabel="", ylabel=label)
     if label == LABELS[LEAKAGE] or label == LABELS[LOGITS]:
-        limit_percent(axis, min(45, np.floor(values["value"].min())))
+        limit_percent(axis, 0)
         axis.axhline(50, color="0.5", linestyle=":", linewidth=1)
     axis.set_xticks(range(len(order)), [NAMES[m].replace("CE ", "CE\n") for m in order], fontsize=6)
 
