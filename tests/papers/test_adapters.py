@@ -19,6 +19,7 @@ from despur.storage.containers import save_arrays
 from despur.storage.store import Dataset
 
 FULL, FEW = "stage1.scenes=200", "stage1.scenes=60"
+VITS = ("ViT-B-32", "ViT-B-16", "ViT-L-14")
 
 
 def draw_noise(values):
@@ -208,21 +209,33 @@ def test_parameters_are_counted_where_each_seed_has_a_draw_of_its_own(artifact_r
 
 def test_rank_correlations_are_over_clip_models_of_all_artifacts_each_once(runs, artifact_run, tmp_path):
     model = "stage1=zero_shot+stage1.encoder=clip+stage1.encoder.checkpoint={}+stage1.encoder.model={}"
-    named = ("openai", "ViT-B-32"), ("openai", "ViT-B-16"), ("cloob", "RN50")
-    vit, smaller, cloob = (f"prompting+{model.format(*of)}" for of in named)
-    values = {vit: (0.2, 0.8, 0.99, 0.6), smaller: (0.5, 0.8, 0.65, 0.6)}
-    values |= {cloob: (0.1, 0.8, 0.999, 0.6), f"prompting+{FEW}": (0.3, 0.8, 0.4, 0.6)}
-    others = [artifact_run("zero_shot_cloob", values, artifact="figure_3")]
+    *clips, cloob = (model.format(*of) for of in (*(("openai", name) for name in VITS), ("cloob", "RN50")))
+    worst = dict(zip([*clips, FEW], (0.2, 0.5, 0.35, 0.3), strict=True))
+    similarity_of = dict(zip(worst, (0.99, 0.65, 0.45, 0.4), strict=True))
+    zero_shot = {f"prompting+{of}": (worst[of], 0.8, similarity_of[of], 0.6) for of in worst}
+    adapter = {
+        f"contrastive_adapter+contrastive=false+sampling=random+{of}": (worst[of] + 0.11, 0.8, similarity_of[of], 0.6)
+        for of in worst
+    }
+    others = [
+        artifact_run(
+            "zero_shot_cloob", zero_shot | {f"prompting+{cloob}": (0.1, 0.8, 0.999, 0.6)}, artifact="figure_3"
+        ),
+        artifact_run("contrastive_adapter_cloob", adapter, artifact="figure_3"),
+    ]
     shown_twice = [*runs, replace(runs[2], artifact="table_4"), *others]
     parts = [
         made("claims", artifact_runs, tmp_path).set_index(["claim", "dataset"])
         for artifact_runs in ([*runs, *others], shown_twice)
     ]
-    # zero-shot and adapter on one model; zero-shot on other models
-    error, similarity = ([0.6, 0.4, 0.8, 0.5, 0.7], [0.5, 0.7, 0.99, 0.65, 0.4])
+    # zero-shot and adapter on one model; then both on four others
+    error = [0.6, 0.4, *(1 - value for value in worst.values()), *(0.89 - value for value in worst.values())]
+    similarity = [0.5, 0.7, *similarity_of.values(), *similarity_of.values()]
     for table in parts:
         found = table.loc[("similarity_tracks_error", "waterbirds")]
-        assert found["estimate"] == pytest.approx(-fisher(spearmanr(error, similarity).statistic, 5))
+        assert found["estimate"] == pytest.approx(-fisher(spearmanr(error, similarity).statistic, 10))
+    fewer = made("claims", [*runs, others[0]], tmp_path).set_index(["claim", "dataset"])
+    assert "10 are needed" in fewer.loc[("similarity_tracks_error", "waterbirds"), "reason"]
 
 
 def of_waterbirds(artifact_run, parameters):

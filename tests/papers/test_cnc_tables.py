@@ -349,7 +349,7 @@ def test_the_numbers_of_the_text(world, tmp_path):
     lift = ours("worst_group_accuracy_lift", paper_dataset="celeba")
     # 5 and 15 points
     assert (lift["ours"], lift["seeds"], lift["verdict"]) == (pytest.approx(10.0), 2, "substitute data")
-    assert "dataset=waterbirds" in ours("worst_group_accuracy_lift", paper_dataset="mean_of_4")["reason"]
+    assert "on waterbirds" in ours("worst_group_accuracy_lift", paper_dataset="mean_of_4")["reason"]
     agreement = table[table["metric"] == "stage1_spurious_attribute_agreement"].dropna(subset="ours")
     assert set(agreement["method"]) == {"erm_stage1"} and set(agreement["paper_dataset"]) == {"waterbirds"}
     assert dict(zip(agreement["reason"], agreement["ours"], strict=True)) == {

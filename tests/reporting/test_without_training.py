@@ -46,19 +46,20 @@ def judge(text, use_ledger=True):
 def test_records_alone_give_tables_matrix_and_scorecard():
     lines = judge(CONFIG)
     assert [row.values["paper"] for row in show_known(Path("results/verdicts/scorecard.csv")) if hasattr(row, "values")]
-    assert any(line.startswith("6 of 6 records count") for line in lines)
+    assert any(line.startswith("These tables show 6 of 6 records") for line in lines)
     table = pd.read_csv("results/verdicts/papers/cnc/table_1.csv")
     shown = table[table["seeds"] > 0]
     assert set(shown["method"]) == {"erm", "jtt"} and set(shown["seeds"]) == {3}
     assert set(shown["measured"]) == {"commit cccccccc, one"}
     assert set(pd.read_csv("results/verdicts/matrix.csv")["method"]) == {"erm", "jtt"}
-    assert Path("results/verdicts/scorecard.html").exists()
+    again = "despur judge --configfile some.yaml --output results/verdicts"
+    assert f"<code>{again}</code>" in Path("results/verdicts/scorecard.html").read_text()
 
 
 @pytest.mark.parametrize(("text", "use_ledger"), [(CONFIG, False), (CONFIG + "ledger: false\n", True)])
 def test_records_are_left_out_by_option_and_by_configuration(text, use_ledger, monkeypatch):
     monkeypatch.setattr("despur.reporting.without_training.make_tables", lambda config, shown: made.update(shown))
-    monkeypatch.setattr("despur.reporting.pages.scorecard.write", lambda config, prefix: None)
+    monkeypatch.setattr("despur.reporting.pages.scorecard.write", lambda config, prefix, again: None)
     made = {}
     judge(text, use_ledger)
     assert made and not any(runs for own in made.values() for runs in own.values())

@@ -147,7 +147,7 @@ def test_a_mean_over_data_sets_takes_those_that_the_claim_names():
         (0.7 + 0.5) / 2 + 0.01 / 3
     )
     lacking = judge_claim(every, every.datasets, MeasuredValues(tables[0]))
-    assert lacking["verdict"] == "not run here" and "dataset=celeba" in lacking["reason"]
+    assert lacking["verdict"] == "not run here" and "on celeba" in lacking["reason"]
 
 
 def points(errors, losses):
@@ -340,8 +340,8 @@ def test_a_logarithm_that_is_infinite_on_a_bootstrap_sample_is_named():
 @pytest.mark.parametrize(
     ("contrasts", "reason"),
     [
-        ({"higher": "cim", "than": 0}, "method=cim"),
-        ({"higher": "cnc", "than": 0, "metric": "leakage"}, "metric=leakage"),
+        ({"higher": "cim", "than": 0}, "of cim"),
+        ({"higher": "cnc", "than": 0, "metric": "leakage"}, "leakage of cnc"),
         ({"rises_with": "data.p_corr", "method": "cnc"}, "the paper's levels of data.p_corr"),
         ({"higher": "cnc", "than": 0, "data.p_corr": 0.9}, "data.p_corr=0.9"),
         ({"higher": "cnc", "than": "later"}, "no seed in common"),
@@ -354,9 +354,17 @@ def test_what_is_missing_is_not_run_and_says_why(contrasts, reason):
     assert found["verdict"] == "not run here" and reason in found["reason"]
 
 
+def test_a_method_whose_seeds_all_collapsed_is_not_called_unmeasured():
+    metrics = runs({"cnc": [0.7, 0.8, 0.9], "jtt": [0.1, 0.1, 0.1]})
+    metrics = metrics.assign(collapsed=metrics["paper_method"].eq("jtt"))
+    found = judged(AGAINST_JTT, metrics)
+    assert found["verdict"] == "not run here"
+    assert found["reason"] == "every seed collapsed: worst_group_accuracy of jtt on cmnist"
+
+
 def test_several_runs_are_not_taken_for_one():
     metrics = pd.concat([runs({"erm": [x, x]}, **{"data.p_corr": x}) for x in (0.5, 0.9)], ignore_index=True)
-    with pytest.raises(AmbiguousValue, match=r"several values have .*method=erm"):
+    with pytest.raises(AmbiguousValue, match=r"several values have .* of erm"):
         judged({"higher": "erm", "than": 0}, metrics)
     shown_twice = pd.concat([runs({"erm": [0.5, 0.5, 0.6]}, artifact=name) for name in ("table_1", "figure_2")])
     assert judged({"higher": "erm", "than": 0}, shown_twice)["verdict"] == "holds"

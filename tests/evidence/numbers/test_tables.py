@@ -8,7 +8,7 @@ from making import row_of, write_run
 
 from despur.evidence.numbers import tables
 from despur.evidence.numbers.counts import COMPARED
-from despur.evidence.numbers.tables import compare, format_spread, format_table
+from despur.evidence.numbers.tables import compare, format_digits, format_spread, format_table
 from despur.evidence.numbers.verdicts import judge_values
 from despur.evidence.runs.artifact_metrics import load_metrics, parse_artifact_runs, select_test
 from despur.evidence.statistics.equivalence import PrintedValue
@@ -292,3 +292,8 @@ def test_a_table_as_people_read_it(table):
 def test_settings_are_shown_where_they_tell_numbers_apart(settings, shown):
     reported = printed(*[("cmnist", "cnc", METRICS[0], 77.4, 3.0)] * 2).assign(setting=settings)
     assert ("setting" in format_table(compare(reported, load_metrics([]), 3))) == shown
+
+
+def test_no_number_above_one_is_written_with_a_power_of_ten():
+    values = {(23100, 4): "23,100", (77.412, 4): "77.41", (412.3, 2): "412", (3.14, 2): "3.1", (-1314.4, 4): "-1,314"}
+    assert {key: format_digits(*key) for key in values} == values

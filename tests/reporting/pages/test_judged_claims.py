@@ -58,12 +58,12 @@ def test_claims_stand_with_their_weakest_contrast_and_what_would_decide_them():
 
 
 def test_claims_whose_data_were_run_say_what_is_missing_and_others_are_left_out():
-    missing = JUDGED | {"statement": "C beats D", "verdict": "not run here", "reason": "not measured: method=d"}
+    missing = JUDGED | {"statement": "C beats D", "verdict": "not run here", "reason": "not measured: gap of d"}
     not_run = missing | {"statement": "E beats F", "data": ""}
     elsewhere = JUDGED | {"statement": "G beats H", "tier": Tier.SUBSTITUTE}
     page = format_judged_claims(pd.DataFrame([JUDGED, missing, not_run, elsewhere]))
     assert (
-        "| C beats D | not measured: method=d; d: 3 of 3 seeds collapsed (29 to 100 %) |" in page
+        "| C beats D | not measured: gap of d; d: 3 of 3 seeds collapsed (29 to 100 %) |" in page
         and "A beats B" in page
     )
     assert "E beats F" not in page and "G beats H" not in page
@@ -72,10 +72,12 @@ def test_claims_whose_data_were_run_say_what_is_missing_and_others_are_left_out(
 def test_what_we_found_counts_verdicts_and_names_what_is_decided():
     rows = [JUDGED, JUDGED | {"statement": "C beats D on CMNIST*", "verdict": "holds"}]
     (said,) = describe_claims(pd.DataFrame(rows))
-    ending = "stand if 5 % of such verdicts may be false); “C beats D on CMNIST\\*” (cmnist) holds."
-    assert said.endswith(f": 1 undecided, 1 holds (of 1 decided, 0 {ending}")
-    for surer in ({"q": 0.04}, {"primary": "its abstract", "q": math.nan}):
-        assert f"1 holds (of 1 decided, 1 {ending}" in next(describe_claims(pd.DataFrame([rows[1] | surer])))
+    ending = "stand if 5 % of such verdicts may be false); “C beats D on CMNIST\\*” (cmnist) holds"
+    assert said.endswith(f": 1 undecided, 1 holds (of 1 decided, 0 {ending}, q 0.31.")
+    for surer, q in (({"q": 0.04}, ", q 0.04"), ({"primary": "its abstract", "q": math.nan}, "")):
+        assert f"1 holds (of 1 decided, 1 {ending}{q}." in next(describe_claims(pd.DataFrame([rows[1] | surer])))
+    surest = pd.DataFrame([rows[1], rows[1] | {"statement": "E beats F", "q": 0.04}])
+    assert re.search("“E beats F”.*“C beats D", next(describe_claims(surest)))
     assert [*describe_claims(pd.DataFrame(rows)[:0])] == []
 
 

@@ -35,11 +35,13 @@ def judge_measured(configfile: Path, output: Path, no_ledger: bool) -> Iterator[
 def show_known(scorecard: Path) -> Iterator[str]:
     """The table of the first screen, of a scorecard of this machine with all that is kept."""
     from despur.evidence.all_evidence import load_evidence
-    from despur.reporting.pages.summary import format_lines, summarize_papers
+    from despur.reporting.pages.summary import describe_all, format_lines, summarize_papers
 
-    papers = summarize_papers(load_evidence(scorecard))
+    evidence = load_evidence(scorecard)
+    papers = summarize_papers(evidence)
     first, second, *lines = format_lines(papers)
     yield from (first, second)
     for line, summary in zip(lines, papers, strict=False):
         yield Row(line, "papers", paper=summary.paper, claim=summary.claim, **summary.cells)
     yield from lines[len(papers) :]
+    yield f"\n{describe_all(evidence)}"

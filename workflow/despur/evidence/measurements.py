@@ -88,7 +88,8 @@ def merge_rows(rows: Sequence[Row]) -> Measurement:
     longest = max(rows, key=lambda row: len(parse_settings(row["setting"])))
     # a table that prints the point of the grid, or a deviation, knows more of a number than one that does not
     best = min(rows, key=lambda row: (rank_settings(row["settings"]), pd.isna(row["reported_std"])))
-    values = longest | {"places": tuple(dict.fromkeys(row["place"] for row in rows))}
+    places = sorted((row["place"] for row in rows), key=lambda place: place == "text")  # tables first
+    values = longest | {"places": tuple(dict.fromkeys(places))}
     values |= {name: best[name] for name in (*MERGED_COLUMNS, "settings", "choices", "reason") if name in best}
     values["verdict"] = NumberVerdict(values["verdict"])
     return Measurement(**{field.name: values.get(field.name, "") for field in fields(Measurement)})

@@ -6,6 +6,7 @@ from typing import Any
 import jinja2
 import pandas as pd
 
+from despur.evidence.numbers.tables import format_digits
 from despur.specs.declarations import PACKAGE
 from despur.specs.durations import format_seconds
 
@@ -34,7 +35,7 @@ def format_number(value: Any, digits: int = 3) -> str:
     """A number of any size in a few digits; a dash for none."""
     if value is None or pd.isna(value):
         return "–"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
+    return format_digits(value, digits)
 
 
 def break_name(name: Any) -> str:

@@ -52,14 +52,15 @@ def give_verdicts(configfile: Path, output: Path, use_ledger: bool, results: Pat
     config = configuration.load_configuration(configfile)
     sources = find_sources(use_ledger and config["ledger"], results)
     yield from (f"not used: {fault}" for fault in sources.faults)
-    yield from write_verdicts(config, sources, output)
+    again = f"despur judge --configfile {configfile} --output {output}{'' if use_ledger else ' --no-ledger'}"
+    yield from write_verdicts(config, sources, output, again)
     write_choices(config, sources, output / "choices.csv")
     yield f"{output / 'scorecard.html'}: the scorecard; {output / 'papers'}: the tables"
 
 
-def write_verdicts(config: Mapping[str, Any], sources: Sources, output: Path) -> Iterator[str]:
+def write_verdicts(config: Mapping[str, Any], sources: Sources, output: Path, again: str = "") -> Iterator[str]:
     """Tables, claims, the scorecard and evidence.csv of a configuration in ``output``; a line for each thing to
-    know."""
+    know. ``again``: the command that does this."""
     config = {**config, "outputs": str(output)}
     shown = {paper: list_measured_runs(config, paper, sources) for paper in config["papers"]}
     compared = list(attach_sources(matrix.list_artifact_runs(config), sources))
@@ -70,7 +71,7 @@ def write_verdicts(config: Mapping[str, Any], sources: Sources, output: Path) ->
         comparison.write(compared, Path(matrix.list_outputs(config)[0]).with_suffix(""))
     every = [*compared, *(run for artifact_runs in shown.values() for runs in artifact_runs.values() for run in runs)]
     yield from write_evidence(sources, every, output / "evidence.csv")
-    scorecard.write(config, output / "scorecard")
+    scorecard.write(config, output / "scorecard", again)
 
 
 def list_measured_runs(config: Mapping[str, Any], paper: str, sources: Sources) -> Runs:
@@ -167,18 +168,18 @@ def write_evidence(sources: Sources, shown: Sequence[ArtifactRun], file: Path) -
             {
                 "record": path,
                 "run": key or f"{content['dataset']}/{content['method']}/s{content['seed']}",
-                "counts": not reason,
+                "used": not reason,
                 "reason": reason,
                 "measured": recorded.describe_source(load_record(str(path))),
                 "finished": content["finished"],
             }
         )
-    write_csv(file, pd.DataFrame(rows, columns=["record", "run", "counts", "reason", "measured", "finished"]))
+    write_csv(file, pd.DataFrame(rows, columns=["record", "run", "used", "reason", "measured", "finished"]))
     refused = [row for row in rows if row["reason"] not in ("", NOT_SHOWN) and row["run"] not in used]
     yield from (f"not counted: {row['record']}: {row['reason']}" for row in refused)
     count, unshown = (sum(row["reason"] == reason for row in rows) for reason in ("", NOT_SHOWN))
     here = sum(not is_record(where) for where in used.values())
     yield (
-        f"{count} of {len(rows)} records count ({unshown} are of runs that no table here shows; {file} lists all), "
-        f"and {here} runs of this machine"
+        f"These tables show {count} of {len(rows)} records ({unshown} are of runs that no table here shows; "
+        f"{file} lists all), and {here} runs of this machine"
     )

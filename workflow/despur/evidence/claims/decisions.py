@@ -27,6 +27,7 @@ from despur.evidence.claims.refusals import (
     list_settings,
 )
 from despur.evidence.numbers.printed import parse_settings
+from despur.evidence.numbers.rows import name_sources
 from despur.evidence.runs.collapsed import describe_collapsed
 from despur.evidence.statistics.contrasts import FAILS, HOLDS, UNDECIDED, Group, contrasts_of, decide, is_met
 from despur.evidence.statistics.formulas import DEFAULTS
@@ -67,17 +68,18 @@ def judge_claim(
             return {"verdict": NOTHING[tier], "reason": f"a contrast has no finite value {where}"}
     refused, settings = explain_refusal(statement, given), ""
     used = pd.concat([collect_rows(formulas, measured), collect_rows(conditions, measured)])
+    evidence = summarize(statement) | {"measured": name_sources(used)}
     if tier == Tier.OTHER_ENCODER:
         settings = ", ".join(list_changed(used, measured.metrics))
     if not refused and tier == Tier.PAPER:
         column, verdict = ("partial", ClaimVerdict.NOT_RUN) if claim.grid else ("untuned", ClaimVerdict.NOT_TUNED)
         if missing_settings := list_settings(column, used, measured.metrics, list_fixed_keys(formulas)):
             reason = f"{'not all settings' if claim.grid else 'not selected as in the paper'}: {missing_settings}"
-            return summarize(statement) | {"verdict": verdict, "reason": reason}
+            return evidence | {"verdict": verdict, "reason": reason}
         refused = explain_settings(used, measured.metrics)
         found = [list_fitted_settings(used, measured.metrics), list_settings("screened", used, measured.metrics)]
         settings = "; ".join(filter(None, found))
-    return summarize(statement) | describe_decision(statement, refused, tier, count_originals) | {"settings": settings}
+    return evidence | describe_decision(statement, refused, tier, count_originals) | {"settings": settings}
 
 
 def describe_decision(

@@ -11,7 +11,7 @@ import pandas as pd
 from despur.evidence.numbers.printed import is_same
 from despur.evidence.runs.collapsed import mark_seeds
 from despur.evidence.statistics.contrasts import SEEDS
-from despur.evidence.statistics.formulas import Correlation
+from despur.evidence.statistics.formulas import DEFAULTS, Correlation
 from despur.evidence.statistics.levels import MeasurementKeys, Missing
 from despur.evidence.statistics.rank_correlations import complete, correlate_ranks, count_runs, fisher
 from despur.specs.settings import SettingError
@@ -35,9 +35,12 @@ class MeasuredValues:
     """
 
     def __init__(self, metrics: pd.DataFrame, resamples: pd.DataFrame | None = None) -> None:
-        self.metrics = metrics[~mark_seeds(metrics)].reset_index(drop=True)
+        collapsed = mark_seeds(metrics)
+        self.metrics = metrics[~collapsed].reset_index(drop=True)
+        self.collapsed = metrics[collapsed].reset_index(drop=True)
         self.resamples = pd.DataFrame() if resamples is None else resamples
-        self._by_method = {id(table): group_by_method(table) for table in (self.metrics, self.resamples)}
+        tables = (self.metrics, self.collapsed, self.resamples)
+        self._by_method = {id(table): group_by_method(table) for table in tables}
         self._unique: dict[tuple[int, str, str], Array] = {}
         self._masks: dict[tuple[tuple[int, str, str], str], Array] = {}
         self._rows: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}
@@ -86,6 +89,8 @@ class MeasuredValues:
         key = frozenset(measurement.items())
         if key not in self._rows:
             rows = self.keep_preferred(self.rows(self.metrics, measurement))
+            if not len(rows) and len(self.rows(self.collapsed, measurement)):
+                raise Missing(f"every seed collapsed: {spell_measurement(measurement)}")
             self._rows[key] = require_one_row(rows, measurement)
         return self._rows[key]
 
@@ -153,9 +158,18 @@ def round_number(value: Any) -> Any:
         return value
 
 
+def spell_measurement(measurement: MeasurementKeys) -> str:
+    """``worst_group_accuracy of cnc on cmnist (data.p_corr=0.2)``: without what is the default."""
+    words = {"metric": "", "method": " of ", "dataset": " on "}
+    named = "".join(f"{word}{measurement[key]}" for key, word in words.items() if key in measurement)
+    hidden = DEFAULTS | {key: measurement.get(key) for key in words}
+    others = ", ".join(f"{key}={value}" for key, value in measurement.items() if hidden.get(key) != value)
+    return f"{named} ({others})" if others else named
+
+
 def require_one_row(rows: pd.DataFrame, measurement: MeasurementKeys) -> pd.DataFrame:
     """The rows, one for each seed. Raises Missing for none, AmbiguousValue for different values of a seed."""
-    named = " ".join(f"{key}={value}" for key, value in measurement.items() if value != "")
+    named = spell_measurement(measurement)
     if not len(rows):
         raise Missing(f"not measured: {named}")
     first = "value" if "value" in rows else "0"

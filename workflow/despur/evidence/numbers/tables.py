@@ -73,6 +73,11 @@ def format_spread(mean: float, std: float, decimals: int = 1) -> str:
     return f"{mean:.{decimals}f}" if pd.isna(std) else f"{mean:.{decimals}f} ({std:.{decimals}f})"
 
 
+def format_digits(value: float, digits: int) -> str:
+    """``77.41``, ``23,100``: a number in so many digits; none before the decimal point is rounded away."""
+    return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
+
+
 def format_interval(low: float, high: float) -> str:
     """``-0.3 to +1.2``; empty for none."""
     return "" if pd.isna(low) else f"{low:+.1f} to {high:+.1f}"

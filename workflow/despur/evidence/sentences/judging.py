@@ -12,7 +12,7 @@ from despur.evidence.claims.measured_values import AmbiguousValue, MeasuredValue
 from despur.evidence.numbers.printed import find_refusal
 from despur.evidence.numbers.rows import describe_printed, name_runs, name_sources, refuse_settings
 from despur.evidence.numbers.settings import find_origin
-from despur.evidence.numbers.tables import NUMBER_COLUMNS, compare, format_table
+from despur.evidence.numbers.tables import NUMBER_COLUMNS, compare, format_digits, format_table
 from despur.evidence.numbers.verdicts import last_digit
 from despur.evidence.sentences.sentence_format import Sentence, read_sentence
 from despur.evidence.sentences.values import describe_beside, take_value
@@ -59,7 +59,7 @@ def format_number(mean: float, std: float) -> str:
     """A number of any size; a dash for nothing."""
     if pd.isna(mean):
         return "–"
-    return f"{mean:,.4g}" if pd.isna(std) else f"{mean:,.4g} ({std:.2g})"
+    return format_digits(mean, 4) + ("" if pd.isna(std) else f" ({format_digits(std, 2)})")
 
 
 def judge_sentence(sentence: Sentence, metrics: pd.DataFrame, resamples: pd.DataFrame) -> list[dict[str, Any]]:

@@ -32,7 +32,8 @@ those on other data as well.
 Of a claim of several contrasts the table shows the weakest, with a 95 % interval over seeds and test samples
 (accuracies as shares; below 0, or below a margin that is named: against the claim). A verdict needs a wider interval,
 as few seeds may be skewed. *q*: the share of false verdicts among all that are as sure as this one (primary claims are
-judged together instead). *About 16 seeds* would decide a claim if mean and spread stayed as they are."""
+judged together instead). *About 16 seeds, to fail*: with so many it would fail, if mean and spread stayed as they
+are."""
 
 
 def write_judged_claims(evidence: Evidence) -> Path:
@@ -97,7 +98,7 @@ def describe_open(open_claims: pd.DataFrame) -> Iterator[str]:
 
 def explain_missing(reason: str, collapsed: str) -> str:
     """Why a claim is open, and which seeds of the method that it lacks collapsed (of these, no value counts)."""
-    of_method = [text for text in collapsed.split("; ") if f"method={text.partition(':')[0]}" in reason.split()]
+    of_method = [text for text in collapsed.split("; ") if text.partition(":")[0] in reason.split()]
     return "; ".join([reason, *of_method])
 
 
@@ -106,10 +107,14 @@ def describe_claims(judged: pd.DataFrame) -> Iterator[str]:
     if len(judged):
         counts = Counter(judged["verdict"])
         decided = judged[judged["verdict"].isin([ClaimVerdict.HOLDS, ClaimVerdict.FAILS])]
-        said = [f"“{row.statement}” ({row.paper_dataset}) {row.verdict}" for row in decided.itertuples()]
+        decided = decided.assign(q=decided["q"].astype(float)).sort_values("q", kind="stable", na_position="first")
+        said = [
+            f"“{row.statement}” ({row.paper_dataset}) {row.verdict}{'' if pd.isna(row.q) else f', q {row.q:.2g}'}"
+            for row in decided.itertuples()
+        ]
         each = ", ".join(f"{counts[verdict]} {verdict}" for verdict in counts)
         if said:
-            stands = decided["primary"].ne("") | decided["q"].astype(float).le(RATE)
+            stands = decided["primary"].ne("") | decided["q"].le(RATE)
             each += f" (of {len(decided)} decided, {stands.sum()} stand if 5 % of such verdicts may be false)"
         yield escape_star(f"- **[Claims on the paper's data](judged_claims.md)**: {'; '.join([each, *said])}.")
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from despur.evidence.measurements import Measurement
+from despur.evidence.numbers.tables import format_digits
 from despur.evidence.numbers.verdicts import P_VALUES
 from despur.evidence.verdicts import NumberVerdict
 
@@ -45,7 +46,8 @@ def list_numbers(measurements: list[Measurement]) -> str:
         unit = " %" if measurement.unit == "percent" else ""
         named = [measurement.places[0], measurement.paper_dataset * several, measurement.setting.replace(";", ", ")]
         place = ", ".join(filter(None, named))
-        groups.setdefault(words, []).append(f"{measurement.reported:.4g}{unit} (ours {measurement.ours:.4g}; {place})")
+        printed, ours = format_digits(measurement.reported, 4), format_digits(measurement.ours, 4)
+        groups.setdefault(words, []).append(f"{printed}{unit} (ours {ours}; {place})")
     said = [
         f"{metric}{f' of `{method}`' if method else ''} {first}{f' and {len(more)} more' if more else ''}"
         for (metric, method), (first, *more) in groups.items()

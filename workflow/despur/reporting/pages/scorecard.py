@@ -27,7 +27,7 @@ from despur.storage.store import InputError, write_csv
 from despur.storage.texts import write_text
 
 
-def render(page: Page, digits: str) -> str:
+def render(page: Page, digits: str, again: str) -> str:
     """The page as HTML that needs no other file. ``digits``: whether the runs are those of the reference."""
     return render_template(
         "scorecard.html.jinja",
@@ -43,6 +43,7 @@ def render(page: Page, digits: str) -> str:
         cost=cost.measure_run(page.config),
         warnings=page.warnings(),
         made=page.provenance(),
+        again=again or page.command(f"{page.config['outputs']}/scorecard.html"),
     )
 
 
@@ -62,12 +63,12 @@ def gather(config: Mapping[str, Any], target: Path) -> Page:
     return Page(config, target, load_evidence(rows), claims)
 
 
-def write(config: Mapping[str, Any], prefix: Path) -> None:
+def write(config: Mapping[str, Any], prefix: Path, again: str = "") -> None:
     """``prefix``.html, .csv, .rst (for the report's first page) and .yaml (the configuration, which the page's commands
-    name), each atomically."""
+    name), each atomically. ``again``: the command that makes the page, where that is not Snakemake's."""
     page, digits = gather(config, prefix), check_digits(config).describe()
     home = "\n\n".join([*(format_sentence(paper["summary"]) for paper in page.papers), digits])
-    texts = {"html": render(page, digits), "rst": home + "\n", "yaml": page.format_configuration()}
+    texts = {"html": render(page, digits, again), "rst": home + "\n", "yaml": page.format_configuration()}
     for kind, text in texts.items():
         write_text(prefix.with_suffix(f".{kind}"), text)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from despur.evidence.all_evidence import Evidence, PaperEvidence, load_evidence
 from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.numbers.verdicts import P_VALUES
-from despur.evidence.verdicts import COUNTED, ORDERS, NumberVerdict, Settings, Tier
+from despur.evidence.verdicts import COUNTED, DECIDED, ORDERS, ClaimVerdict, NumberVerdict, Settings, Tier
 from despur.orchestration import experiments
 from despur.reporting.markdown import escape_star, to_markdown
 from despur.reporting.pages.judged_claims import (
@@ -39,11 +39,13 @@ COUNTS = {  # title of a column: the verdicts that it counts
     "not compared": [NumberVerdict.FITTED, NumberVerdict.OTHER_SETTINGS, NumberVerdict.NOT_COMPARED],
     "not measured": [*NOT_MEASURED],
 }
+CLAIMS = "claims that hold, fail, are undecided"
 ORDERS_SEEN = {  # title of a column: of which orders it counts what is seen
     Tier.OTHER_ENCODER: "with another encoder: seen, opposite, not seen",
     Tier.SUBSTITUTE: "on substitutes: seen, opposite, not seen",
 }
 LEGEND = {
+    CLAIMS: "verdicts on what the paper says of its own data, the primary claims among them",
     "within 2, within 5, beyond 5": "of distinct printed numbers, how many of ours lie within 2, within 5 or beyond 5 "
     "points of print (other units: percent); in brackets those that stand if 5 % of all may be false",
     "not known": "runs are too few or too noisy to say it",
@@ -78,9 +80,10 @@ def summarize_papers(evidence: Evidence) -> list[PaperSummary]:
             describe_primary(paper.primary, list_measured_datasets(paper.paper, evidence)),
             {
                 "primary claim": "; ".join(dict.fromkeys(map(shorten, select_own(paper.primary)["verdict"]))),
+                CLAIMS: count_verdicts(paper.claims[Tier.PAPER], DECIDED),
                 **{title: count_cell(paper, verdicts) for title, verdicts in COUNTS.items()},
                 "settings": describe_settings(paper, evidence),
-                **{ORDERS_SEEN[tier]: describe_orders(paper.claims[tier]) for tier in tiers},
+                **{ORDERS_SEEN[tier]: count_verdicts(paper.claims[tier], ORDERS) for tier in tiers},
             },
         )
         for paper in evidence.papers
@@ -112,16 +115,27 @@ def describe_settings(paper: PaperEvidence, evidence: Evidence) -> str:
     return f"{kinds}; {spread} seeds of {', '.join(sorted({measurement.paper_dataset for measurement in compared}))}"
 
 
-def describe_orders(counts: Mapping[str, int]) -> str:
-    """``12, 1, 40``: how many orders of claims are seen here, opposite, not seen; a dash where none was looked at."""
-    order_counts = [counts.get(order, 0) for order in ORDERS]
-    return ", ".join(map(str, order_counts)) if any(order_counts) else "–"
+def count_verdicts(counts: Mapping[str, int], verdicts: Iterable[ClaimVerdict]) -> str:
+    """``12, 1, 40``: how many claims have each of these verdicts; a dash where none has."""
+    verdict_counts = [counts.get(verdict, 0) for verdict in verdicts]
+    return ", ".join(map(str, verdict_counts)) if any(verdict_counts) else "–"
+
+
+def describe_all(evidence: Evidence) -> str:
+    """All papers together, in two sentences."""
+    compared = sum(measurement.verdict in COMPARED for measurement in evidence.measurements)
+    hold, fail, undecided = (sum(paper.claims[Tier.PAPER].get(v, 0) for paper in evidence.papers) for v in DECIDED)
+    return (
+        f"On the papers' own data, {hold} claims hold, {fail} fail and {undecided} are undecided; {compared} of "
+        f"{len(evidence.measurements):,} distinct printed numbers are compared with ours. {EXPLAINED} says what the "
+        "columns mean."
+    )
 
 
 def format_lines(papers: list[PaperSummary]) -> Iterator[str]:
     """The table as lines of a terminal: titles in two lines, a line for each paper, below them what is too wide."""
     rows = [{"paper": summary.paper, **summary.cells} for summary in papers]
-    below = ("settings", ORDERS_SEEN[Tier.OTHER_ENCODER])
+    below = (CLAIMS, "settings", ORDERS_SEEN[Tier.OTHER_ENCODER])
     titles = {name: fold_title(name) for name in rows[0] if name not in below}
     widths = {name: max(len(text) for text in (*titles[name], *(row[name] for row in rows))) for name in titles}
     for line in [{name: titles[name][part] for name in titles} for part in (0, 1)] + rows:
