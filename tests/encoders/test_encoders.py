@@ -3,19 +3,22 @@ sets."""
 
 import hashlib
 from argparse import Namespace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers import OPTIONS, result, task
+from helpers import OPTIONS, result, spec, task
 from tests.datasets.test_loaders import civilcomments, waterbirds
+from torch import nn
 
 import despur
 from despur import data, evaluate
 from despur.compute.input_batcher import InputBatcher
 from despur.compute.task import Task
 from despur.encoders import bert, identity, lenet, resnet50
+from despur.encoders.base import build_encoder
 from despur.methods.cnc import CNC
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
@@ -40,6 +43,22 @@ def tiny():
 
 
 @torch.no_grad()
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        (SimpleNamespace(__file__="mine.py"), r"mine\.py defines no build\(settings, shape\)"),
+        (
+            SimpleNamespace(__file__="mine.py", build=lambda *_: nn.Linear(2, 3)),
+            r"mine\.py: what build returns has no dim",
+        ),
+    ],
+)
+def test_an_encoder_s_file_without_build_or_dim_is_named(module, message, monkeypatch):
+    monkeypatch.setattr("despur.encoders.base.import_module", lambda name: module)
+    with pytest.raises(SettingError, match=message):
+        build_encoder(spec("erm+encoder=mlp"), (2,))
+
+
 def test_resnet_sees_images_as_imagenet_presents_them(resnet):
     images = torch.rand(2, 3, 64, 64, generator=torch.Generator().manual_seed(0))
     usual = (images - torch.tensor([0.485, 0.456, 0.406]).view(3, 1, 1)) / torch.tensor([0.229, 0.224, 0.225]).view(

@@ -18,10 +18,11 @@ from umap.distances import named_distances
 
 from despur import groups
 from despur.inference import clusters, oracle, predictions
-from despur.inference.base import Evidence, match_labels
+from despur.inference.base import Evidence, check_inferred, match_labels
 from despur.numerics.umap import find_neighbors, keep_compiled, project
 from despur.specs.declarations import list_components, read_declarations
 from despur.specs.resolution import resolve
+from despur.specs.settings import SettingError
 from despur.storage.containers import Container
 
 
@@ -210,3 +211,28 @@ def test_agreement_by_hand():
         "differs_from_class": 3,
         "classes_without_difference": 1,
     }
+
+
+@pytest.mark.parametrize(
+    ("inferred", "message"),
+    [
+        (np.linspace(0, 1.9, 4), "float64, not whole numbers"),
+        (np.array([0.0, np.nan, 1.0, 1.0]), "not whole numbers"),
+        (1, r"not an attribute for each sample, \(4,\)"),
+        (np.zeros(1, int), "not an attribute for each sample"),
+        (np.zeros((4, 2), int), "not an attribute for each sample"),
+        (None, "not an attribute for each sample"),
+        (["a", "b", "a", "b"], "not whole numbers"),
+        ([0, 1, -1, 0], "values from -1 to 1: attributes are 0, 1, 2"),
+        ([0, 1, 70000, 0], "values from 0 to 70000"),
+    ],
+)
+def test_what_is_no_attribute_of_each_sample_is_refused(inferred, message):
+    with pytest.raises(SettingError, match=rf"inference/oracle\.py: infer gives.*{message}"):
+        check_inferred(inferred, 4, "oracle")
+
+
+def test_whole_numbers_of_any_type_are_attributes():
+    for inferred in ([0, 1, 2], np.array([True, False, True]), np.array([0, 1, 1], np.uint8)):
+        assert check_inferred(inferred, 3, "oracle").tolist() == [int(value) for value in inferred]
+    assert len(check_inferred(np.zeros(0, int), 0, "oracle")) == 0

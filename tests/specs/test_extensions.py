@@ -15,7 +15,8 @@ from project import SOURCE, Project
 from despur import losses, methods, metrics
 from despur.cli.list import list_kind
 from despur.cli.new import create
-from despur.evaluate import evaluate, load_measures
+from despur.evaluate import evaluate
+from despur.metrics.of_files import load_measures
 from despur.orchestration import experiments, paper_folders
 from despur.orchestration.configuration import load_configuration
 from despur.specs import declarations, extensions
@@ -186,7 +187,7 @@ def test_a_new_file_is_written_into_an_extension(folder, monkeypatch):
     monkeypatch.setenv(extensions.VARIABLE, "mine")
     lines = list(create("method", "another", Path("mine")))
     assert "wrote mine/methods/another.py" in lines and "wrote mine/tests/methods/test_another.py" in lines
-    assert "DESPUR_EXTENSIONS=mine pytest mine/tests/methods/test_another.py" in lines[-1]
+    assert f"DESPUR_EXTENSIONS=mine pytest -c {SOURCE}/pyproject.toml mine/tests/methods/test_another.py" in lines[-1]
     assert "another" in list_components("methods")
     for name in ("my_method", "cnc"):
         with pytest.raises(SettingError, match=rf"{name}\.py exists: choose another name"):

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from despur.specs.paths import locate_result
+from despur.specs.settings import SettingError
 from despur.specs.stages import TABLE
 from despur.storage import digest, syntax
 from despur.storage.digest import cache_key, locate_checkpoints, script_digest
@@ -161,6 +162,48 @@ def test_every_form_of_import_is_followed(toy, line):
     before = all_stages()
     toy.write("losses/extra.py", OTHER)
     assert changed(before) == {"runs"}
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("losses/toy.py", "from .extra import penalty"),
+        ("losses/toy.py", "from . import extra"),
+        ("losses/toy.py", "from ..losses import extra"),
+        ("methods/toy.py", "from ..losses.extra import penalty"),
+    ],
+)
+def test_relative_imports_are_followed(toy, file, line):
+    toy.write("losses/extra.py", SAME)
+    toy.write(file, f"{line}\n{toy.read(file)}")
+    before = all_stages()
+    toy.write("losses/extra.py", OTHER)
+    assert changed(before) == {"runs"}
+
+
+@pytest.mark.parametrize(
+    ("line", "is_used"),
+    [
+        ("import despur.losses", True),
+        ("from despur import losses", True),
+        ("from despur.losses import supervised_contrastive", True),
+        ("from despur.losses import supervised_contrastive as contrast", True),
+        ("from despur.losses import *", True),
+        ("from despur.losses import irm", False),
+        ("from despur import specs", False),
+    ],
+)
+def test_public_names_stand_for_the_modules_that_define_them(toy, line, is_used):
+    toy.write("losses/toy.py", f"{line}\n{SAME}")
+    before = all_stages()
+    toy.write("losses/contrastive.py", toy.read("losses/contrastive.py") + "\nEDITED = True\n")
+    assert ("runs" in changed(before)) == is_used
+
+
+def test_code_that_is_no_python_is_named(toy):
+    toy.write("losses/toy.py", "def f(:\n")
+    with pytest.raises(SettingError, match=r"losses/toy\.py, line 1: .*: correct it, or move the file away"):
+        all_stages()
 
 
 @pytest.mark.parametrize("name", ["RAW", "DOWNLOADS", "WEIGHTS", "REVISION", "SETTINGS"])

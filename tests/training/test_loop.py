@@ -262,8 +262,22 @@ def test_a_method_without_loss_is_told_what_it_gives(tmp_path):
         trained(method, tmp_path)
     with pytest.raises(InputError, match='the method mine gives the losses none; one must be called "loss"'):
         require_loss({}, "the method mine")
-    with pytest.raises(InputError, match="the method mine gives a tensor: return"):
-        require_loss(torch.tensor(1.0), "the method mine")
+
+
+@pytest.mark.parametrize(
+    ("losses", "message"),
+    [
+        (torch.tensor(1.0), "gives Tensor, no named losses"),
+        (None, "gives NoneType, no named losses"),
+        ({"loss": 1.0}, "gives loss as float: give a tensor"),
+        ({"loss": torch.tensor(1.0, requires_grad=True), "norm": 2.0}, "gives norm as float"),
+        ({"loss": torch.ones(3, requires_grad=True)}, r"of shape \(3,\): take its mean"),
+        ({"loss": torch.tensor(1.0)}, "that no gradient follows from"),
+    ],
+)
+def test_a_loss_that_cannot_be_minimized_is_refused(losses, message):
+    with pytest.raises(InputError, match=f"the method mine .*{message}"):
+        require_loss(losses, "the method mine")
 
 
 def test_a_loss_that_is_not_a_number_is_in_no_checkpoint(tmp_path):

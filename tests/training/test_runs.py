@@ -1,7 +1,9 @@
 """From a path to trained models, outputs and history."""
 
 import json
+import sys
 from dataclasses import replace
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -377,6 +379,27 @@ def test_a_method_file_gives_its_method():
     assert load_method_class("erm") is ERM and load_method_class("cnc") is CNC
     with pytest.raises(SettingError, match=r"families/__init__\.py defines no method: let its class"):
         load_method_class("families")
+
+
+@pytest.mark.parametrize(
+    ("classes", "chosen"),
+    [
+        ("class Helper(ERM): ...\nclass Mine(Helper): ...", "Mine"),
+        ("class Mine(ERM): ...\nAlias = Mine", "Mine"),
+        ("class Mine(ERM):\n    def __new__(cls): ...\nclass A(Mine): ...\nclass B(Mine): ...", "Mine"),
+        ("class A(ERM): ...\nclass B(ERM): ...", ""),
+    ],
+)
+def test_of_several_classes_the_one_that_no_other_extends_is_the_method(classes, chosen, monkeypatch):
+    module = ModuleType("despur.methods.mine")
+    module.__file__ = "mine.py"
+    exec(f"from despur.methods.erm import ERM\n{classes}", module.__dict__)
+    monkeypatch.setitem(sys.modules, "despur.methods.mine", module)
+    if chosen:
+        assert load_method_class("mine").__name__ == chosen
+    else:
+        with pytest.raises(SettingError, match=r"mine\.py defines several methods, A, B: each needs a file"):
+            load_method_class("mine")
 
 
 def test_asking_for_a_gpu_that_is_not_there_ends_with_a_message(monkeypatch):

@@ -10,10 +10,9 @@ noise of test data."""
 
 import argparse
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from despur.compute.held_out import divide_held_out
 from despur.metrics import RESAMPLES, probes
 from despur.metrics.codes import encode_logits
 from despur.metrics.groups import mean
+from despur.metrics.of_files import measure_by_files
 from despur.metrics.resampling import counts
 from despur.metrics.rows import (
     Row,
@@ -34,7 +34,6 @@ from despur.metrics.rows import (
     measure_representations,
     predict_neighbors,
 )
-from despur.specs.declarations import list_measures
 from despur.specs.paths import ResultPath, Run, identify_run
 from despur.storage import checksums
 from despur.storage.containers import Container
@@ -90,21 +89,14 @@ def evaluate_split(evaluated: RunOutputs, split: str, weights: Array) -> Iterato
     dataset, logits = evaluated.dataset, evaluated.outputs.get("logits")
     rows = dataset.rows(split)
     if logits is None:
-        yield from count_samples(dataset, rows)
+        measured = [*count_samples(dataset, rows)]
     else:
-        yield from measure_accuracies(dataset, rows, encode_logits(logits[rows], dataset.y[rows]), weights)
-    if split not in dataset.test_splits:
-        return
-    if logits is not None:
-        yield from evaluate_test_split(evaluated, split, weights)
-    for measure in load_measures():
-        yield from measure(dataset, rows, evaluated.outputs, weights)
-
-
-@cache
-def load_measures() -> list[Callable[..., Iterator[Row]]]:
-    """The functions ``measure`` of files of the folders ``metrics``, in the package and in extensions."""
-    return [import_module(f"despur.metrics.{name}").measure for name in list_measures()]
+        measured = [*measure_accuracies(dataset, rows, encode_logits(logits[rows], dataset.y[rows]), weights)]
+    if split in dataset.test_splits:
+        measured += evaluate_test_split(evaluated, split, weights) if logits is not None else ()
+        known = {(metric, group) for metric, group, _ in measured}
+        measured += measure_by_files(dataset, rows, evaluated.outputs, weights, known)
+    yield from measured
 
 
 def evaluate_test_split(evaluated: RunOutputs, split: str, weights: Array) -> Iterator[Row]:

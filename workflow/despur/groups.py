@@ -18,7 +18,7 @@ import pandas as pd
 from sklearn.metrics import adjusted_mutual_info_score
 
 from despur.compute.randomness import derive_generator
-from despur.inference.base import Evidence, LabeledSamples, match_labels
+from despur.inference.base import Evidence, LabeledSamples, check_inferred, match_labels
 from despur.specs.declarations import read_declarations
 from despur.specs.paths import ResultPath, Run, spell_split_key
 from despur.storage.containers import Container, save_arrays
@@ -48,7 +48,8 @@ def infer_attribute(result: ResultPath, run: Run, dataset: Dataset, split: str) 
     inferred = np.full(len(dataset.table), MISSING, np.int16)
     if len(rows):
         module = import_module(f"despur.inference.{run.spec.base_name}")
-        inferred[rows] = module.infer(load_evidence(result, run, dataset, split), run.spec.settings)
+        given = module.infer(load_evidence(result, run, dataset, split), run.spec.settings)
+        inferred[rows] = check_inferred(given, len(rows), run.spec.base_name)
     return inferred[dataset.rows(split)]
 
 

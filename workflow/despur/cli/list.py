@@ -1,16 +1,21 @@
 """``despur list methods``: what there is."""
 
+import ast
+import textwrap
 from collections.abc import Iterator
 
 from despur.cli.rows import Row
 from despur.orchestration import experiments, paper_folders
-from despur.specs.declarations import list_components, summarize
+from despur.specs.code_files import parse_file
+from despur.specs.declarations import PACKAGE, list_components, list_files, summarize
+from despur.specs.public import read_stub
 
-LISTED = ("methods", "datasets", "encoders", "inference", "papers", "claims")
+PUBLIC = ("losses", "samplers", "metrics")  # packages whose public names are listed
+LISTED = ("methods", "datasets", "encoders", "inference", *PUBLIC, "papers", "claims")
 
 
 def list_kind(kind: str) -> Iterator[str]:
-    """what there is: methods, datasets, encoders, inference, papers or claims"""
+    """what there is: methods, datasets, encoders, inference, papers or claims; losses, samplers or metrics to import"""
     if kind == "papers":
         for paper in paper_folders.list_papers():
             title = experiments.load_experiments(paper)["title"]
@@ -25,6 +30,19 @@ def list_kind(kind: str) -> Iterator[str]:
                     "{paper:<20} {name}: {statement} ({place})".format(paper=paper, **told), kind, paper=paper, **told
                 )
     else:
-        for name in list_components(kind):
-            summary = summarize(kind, name)
+        components = {name: summarize(kind, name) for name in list_components(kind)}
+        for name, summary in (list_public(kind) if kind in PUBLIC else components).items():
             yield Row(f"{name:<28} {summary}", kind, name=name, summary=summary)
+
+
+def list_public(kind: str) -> dict[str, str]:
+    """The first sentence of the docstring of each public name of a package, and of each file of extensions."""
+    summaries = {}
+    for name, (module, attribute) in read_stub(str(PACKAGE / kind / "__init__.py")).items():
+        body = parse_file(PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")).body
+        (defined,) = (node for node in body if getattr(node, "name", "") == attribute)
+        assert isinstance(defined, ast.FunctionDef | ast.ClassDef), name
+        first = " ".join((ast.get_docstring(defined) or "").partition("\n\n")[0].split())
+        summaries[name] = textwrap.shorten(first, 130, placeholder=" ...")
+    own = [name for name, file in list_files(kind).items() if not file.is_relative_to(PACKAGE)]
+    return summaries | {name: summarize(kind, name) for name in own}

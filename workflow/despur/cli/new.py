@@ -36,8 +36,12 @@ def create(kind: str, name: str, folder: Path | None = None) -> Iterator[str]:
         file.write_text(fill_in(template.read_text(), kind, name))
         yield f"wrote {file}"
     test = next(file for file in files if file.name.startswith("test_"))
-    settings = f"DESPUR_EXTENSIONS={folder} " if folder else ""
-    yield f"next: edit them; test them with: {settings}pytest {test}"
+    command = f"pytest {test}"
+    if folder:  # whose tests import helpers of the checkout, as its settings of pytest say
+        options, here = TESTS.parent / "pyproject.toml", Path.cwd()
+        options = options.relative_to(here) if options.is_relative_to(here) else options
+        command = f"DESPUR_EXTENSIONS={folder} pytest -c {options} {test}"
+    yield f"next: edit them; test them with: {command}"
 
 
 def refuse_bad_name(kind: str, name: str) -> None:

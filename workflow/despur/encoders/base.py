@@ -20,7 +20,13 @@ def build_encoder(spec: Spec, shape: tuple[int, ...]) -> nn.Module:
     if "encoder" not in spec.components:
         raise SettingError(f"{spec.base_name} has no setting encoder: add **sgd(...) to its SETTINGS")
     encoder = spec.components["encoder"]
-    return import_module(f"despur.encoders.{encoder.base_name}").build(encoder.settings, shape)
+    module = import_module(f"despur.encoders.{encoder.base_name}")
+    if not hasattr(module, "build"):
+        raise SettingError(f"{module.__file__} defines no build(settings, shape), which returns the encoder")
+    network: nn.Module = module.build(encoder.settings, shape)
+    if not isinstance(getattr(network, "dim", None), int):
+        raise SettingError(f"{module.__file__}: what build returns has no dim, the size of its representations")
+    return network
 
 
 def check_vocabulary(encoder: nn.Module, about: Mapping[str, Any]) -> None:

@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass, field
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import confusion_matrix
 
+from despur.specs.declarations import find_component
 from despur.specs.resolution import resolve
+from despur.specs.settings import SettingError
 from despur.storage.store import Array
 
 
@@ -39,6 +42,20 @@ class Evidence:
     true_attribute: Array | None = None
     num_attributes: int = 0
     validation: LabeledSamples | None = None
+
+
+def check_inferred(inferred: Any, count: int, inference: str) -> Array:
+    """What an inference gives ``count`` samples: their attribute, whole numbers from 0 on, (N,). Raises SettingError,
+    naming its file, for anything else."""
+    values = np.asarray(inferred)
+    where = f"{find_component('inference', inference)}: infer gives"
+    if values.shape != (count,):
+        raise SettingError(f"{where} {values.dtype} {values.shape}, not an attribute for each sample, ({count},)")
+    if values.dtype.kind not in "iub":
+        raise SettingError(f"{where} {values.dtype}, not whole numbers: of probabilities, their argmax or a threshold")
+    if count and not 0 <= values.min() <= values.max() <= np.iinfo(np.int16).max:
+        raise SettingError(f"{where} values from {values.min()} to {values.max()}: attributes are 0, 1, 2, ...")
+    return values
 
 
 def match_labels(clusters: Array, y: Array, count: int) -> Array:

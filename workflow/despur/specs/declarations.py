@@ -2,12 +2,14 @@
 run, so that names resolve in milliseconds, without torch."""
 
 import ast
+import re
 import textwrap
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from despur.specs import hyperparameters, selfsupervised_hyperparameters, settings
+from despur.specs.code_files import find_target, parse_file, read_constant
 from despur.specs.extensions import list_extensions
 from despur.specs.names import unknown
 
@@ -31,6 +33,7 @@ DECLARATIONS = {
     "LABELS_WITHHELD",  # of data sets: why their license forbids to pass labels on (evidence/ledger/recording.py)
 }
 FUNCTIONS = {**vars(settings), **vars(hyperparameters), **vars(selfsupervised_hyperparameters)}  # of declarations
+STATED = ("augment", "encoders", "inference", "methods")  # kinds of components whose settings a data set states
 EXAMPLE = 'such as "temperature": float_(0.1, "Sec. 4")'
 
 
@@ -53,13 +56,17 @@ def list_components(kind: str) -> list[str]:
 
 @cache
 def list_measures() -> dict[str, Path]:
-    """The files of the folders ``metrics`` that define ``measure``, by name: every run is evaluated by them, too."""
-    named = {name: file for name, file in list_files("metrics").items() if "def measure(" in file.read_text()}
-    return {
-        name: file
-        for name, file in named.items()
-        if any(getattr(node, "name", "") == "measure" for node in parse_file(file).body)
-    }
+    """The files of the folders ``metrics`` that define ``measure``, by name: every run is evaluated by them, too.
+    Raises SettingError for a file of an extension that defines none."""
+    measures: dict[str, Path] = {}
+    for name, file in list_files("metrics").items():
+        nodes = parse_file(file).body if "def measure(" in file.read_text() else []
+        if any(getattr(node, "name", "") == "measure" for node in nodes):
+            measures[name] = file
+        elif not file.is_relative_to(PACKAGE):
+            remedy = "name it so, or begin the file's name with _ if others import it"
+            raise settings.SettingError(f"{file} defines no function measure: {remedy}")
+    return measures
 
 
 def find_component(kind: str, name: str) -> Path:
@@ -69,16 +76,6 @@ def find_component(kind: str, name: str) -> Path:
         names = {"datasets": "data set", "encoders": "encoder", "methods": "method"}
         raise unknown(names.get(kind, kind), name, files)
     return files[name]
-
-
-def parse_file(file: Path) -> ast.Module:
-    """The syntax tree of a component's file, which is not run. Raises SettingError, naming file and line, for what is
-    no Python."""
-    try:
-        return ast.parse(file.read_text())
-    except SyntaxError as error:
-        where = f"{file}, line {error.lineno}"
-        raise settings.SettingError(f"{where}: {error.msg}: correct it, or move the file away") from None
 
 
 def read_docstring(kind: str, name: str) -> str:
@@ -98,19 +95,64 @@ def read_declarations(kind: str, name: str) -> dict[str, Any]:
     They may name those of another file: ``**read_declarations("methods", "cnc")["SETTINGS"]``, where a variant follows
     what it varies."""
     file = find_component(kind, name)
+    revision(file)  # refused before anything is made
     declared: dict[str, Any] = {}
     for node in parse_file(file).body:
-        if (
-            isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Name)
-            and node.targets[0].id in DECLARATIONS
-        ):
-            declared[node.targets[0].id] = _evaluate(node.value, f"{file}, line {node.lineno}: {node.targets[0].id}")
+        if (target := find_target(node)) in DECLARATIONS:
+            declared[target] = _evaluate(node.value, f"{file}, line {node.lineno}: {target}")  # type: ignore[attr-defined]
+        elif changed := list_changed(node):
+            raise settings.SettingError(
+                f"{file}, line {node.lineno}: {changed[0]} is read without running the file: state all of it in one "
+                f"assignment at the top, {changed[0]} = ..."
+            )
     like = read_declarations(kind, declared["DECLARED_LIKE"]) if "DECLARED_LIKE" in declared else {}
     for key, value in declared.get("SETTINGS", {}).items():
-        if not isinstance(value, settings.Setting):
-            raise settings.SettingError(f"{file}: {key} in SETTINGS is {value!r}: declare it and its source, {EXAMPLE}")
+        check_setting(file, key, value)
+    if "PAPER_HYPERPARAMETERS" in declared:
+        check_stated(file, declared["PAPER_HYPERPARAMETERS"])
     return {"SETTINGS": {}, **like, **declared}
+
+
+def list_changed(node: ast.stmt) -> list[str]:
+    """The declarations that a statement at the top of a file uses other than as a value or within a function."""
+    if find_target(node) or isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Assert):
+        return []
+    return [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part.id in DECLARATIONS]
+
+
+def check_setting(file: Path, key: str, setting: Any) -> None:
+    """Raises SettingError, naming the file, for what declares no setting, or one whose default it would refuse."""
+    where = f"{file}: {key} in SETTINGS"
+    if not isinstance(setting, settings.Setting):
+        raise settings.SettingError(f"{where} is {setting!r}: declare it and its source, {EXAMPLE}")
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", key):
+        raise settings.SettingError(f"{where}: a name has lower-case letters, digits and _")
+    if not isinstance(setting.search, settings.SearchRange | None):
+        raise settings.SettingError(f"{where}: search is {setting.search!r}, not uniform(...), log_uniform(...), ...")
+    if setting.folder and setting.default not in list_files(setting.folder):
+        raise settings.SettingError(
+            f"{where}: {unknown(f'name in {setting.folder}/:', setting.default, list_files(setting.folder))}"
+        )
+    try:
+        parsed = setting.parse(key, settings.spell(setting.default))
+    except settings.SettingError as error:
+        raise settings.SettingError(f"{where}: its default is refused: {error}") from None
+    if type(parsed) is not type(setting.default) or parsed != setting.default:
+        raise settings.SettingError(
+            f"{where}: its default {setting.default!r} is read as {parsed!r} from a name: state that"
+        )
+
+
+def check_stated(file: Path, table: Any) -> None:
+    """Raises SettingError, naming the file, for PAPER_HYPERPARAMETERS that are not settings by component, or of a
+    component that there is not."""
+    where = f"{file}: PAPER_HYPERPARAMETERS"
+    if not isinstance(table, dict) or not all(isinstance(stated, dict) for stated in table.values()):
+        raise settings.SettingError(f'{where} must be settings by component: {{"cnc": {{"temperature": 0.05}}}}')
+    known = {"*", *(name for kind in STATED for name in list_files(kind))}
+    for name in table:
+        if name.rpartition("/")[2] not in known:
+            raise settings.SettingError(f"{where}: {unknown('component', name, known)}")
 
 
 def _evaluate(node: ast.expr, where: str) -> Any:
@@ -124,15 +166,6 @@ def _evaluate(node: ast.expr, where: str) -> Any:
     except Exception as error:
         allowed = "use only functions of despur/specs/settings.py and hyperparameters.py"
         raise settings.SettingError(f"{where}: {error}: {allowed}, {EXAMPLE}") from None
-
-
-def read_constant(file: Path, name: str) -> Any:
-    """The number or text that a file of the package gives this name at its top, or None; the file is not run."""
-    text = file.read_text()
-    for node in ast.parse(text).body if name in text else ():
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
-            return node.value.value if isinstance(node.value, ast.Constant) else ...
-    return None
 
 
 @cache
@@ -156,6 +189,11 @@ def list_revised_metrics() -> dict[str, tuple[str, int]]:
 def paper_hyperparameters(dataset: str, base: str, stage: str) -> dict[str, Any]:
     """What a data set's file states for a component: for all ('*'), for this one, for this one in a stage (``stage1``:
     where groups are inferred from it). ``stage1.epochs`` is of the stage 1 that it reads, if it reads one."""
+    layers = stated_layers(dataset, "*", base, f"{stage}/{base}")
+    return {key: value for stated in layers.values() for key, value in stated.items()}
+
+
+def stated_layers(dataset: str, *layers: str) -> dict[str, dict[str, Any]]:
+    """What a data set's file states, by layer: for all components (``*``), for one, for one in a stage."""
     table = read_declarations("datasets", dataset).get("PAPER_HYPERPARAMETERS", {}) if dataset else {}
-    layers = ("*", base, f"{stage}/{base}")
-    return {key: value for layer in layers for key, value in table.get(layer, {}).items()}
+    return {layer: table.get(layer, {}) for layer in layers}

@@ -12,9 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from despur.specs.declarations import PACKAGE, find_component, list_files, list_measures, parse_file, revision
+from despur.specs.code_files import parse_file
+from despur.specs.declarations import PACKAGE, find_component, list_files, list_measures, revision
 from despur.specs.extensions import EXTENSIBLE, list_extensions
 from despur.specs.paths import ResultPath, parse_seeds
+from despur.specs.public import read_stub
 from despur.specs.spec import Spec
 from despur.specs.stages import PARTS, STAGES, Stage
 from despur.storage.checksums import ABOUT, read_kept
@@ -23,17 +25,35 @@ from despur.storage.syntax import declares, parse
 
 
 def parse_code(path: Path) -> tuple[str, frozenset[str]]:
-    """Digest of a file of code, and the modules of this package that it may import, as paths."""
-    return parse(path.read_text(), path.parent.name in EXTENSIBLE)
+    """Digest of a file of code, and the modules of this package that it may import, as paths. Raises SettingError for
+    what is no Python."""
+    try:
+        return parse(path.read_text(), path.parent.name in EXTENSIBLE)
+    except SyntaxError:
+        parse_file(path)  # which says where
+        raise
 
 
 @cache
 def _file(path: Path) -> tuple[str, frozenset[Path]]:
     """Digest of a file of code, and the files of this package and of extensions that it imports."""
     digest, modules = parse_code(path)
-    places = (root / module for module in modules for root in (PACKAGE, *list_extensions()))
+    imported = {name for module in modules for name in list_modules(path, module)}
+    places = (root / module for module in imported for root in (PACKAGE, *list_extensions()))
     files = (file for place in places for file in (place.with_suffix(".py"), place / "__init__.py"))
     return digest, frozenset(file for file in files if file.exists())
+
+
+def list_modules(file: Path, module: str) -> list[str]:
+    """What an import of a file stands for: of a relative one, the module from the package on; of a public name
+    (``losses/info_nce``, or ``losses/*``), the modules that define what the package's stub lists."""
+    folders = Path(_name(file)).parts[1:-1]  # below despur, or below the extension
+    path = os.path.normpath("/".join([*folders, module])) if module.startswith(".") else module
+    package, _, name = path.rpartition("/")
+    if not (stub := PACKAGE / package / "__init__.pyi").exists():
+        return [path]
+    public = {key: of.partition(".")[2].replace(".", "/") for key, (of, _) in read_stub(str(stub)).items()}
+    return [*public.values()] if name == "*" else [public.get(name, path)]
 
 
 def _closure(files: Iterable[Path]) -> set[Path]:

@@ -29,20 +29,28 @@ RESOLVED = {
 
 
 def _imports(tree: ast.AST) -> frozenset[str]:
-    """Modules below ``despur`` that a syntax tree may import, anywhere in it, as paths: ``methods/cnc``."""
-    names: set[str] = set()
+    """Modules below ``despur`` that a syntax tree may import, anywhere in it, as paths: ``methods/cnc``; ``losses/*``
+    where any name of ``losses`` may be used, ``./base`` and ``../losses/irm`` for relative imports."""
+    paths: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    modules = (name.partition(".")[2] for name in names if name.startswith("despur."))  # despur/__init__.py is left out
-    return frozenset(name.replace(".", "/") for name in modules)
+            names = {name for alias in node.names for name in (alias.name, f"{alias.name}.*")}
+            paths |= {name.partition(".")[2].replace(".", "/") for name in names if name.startswith("despur.")}
+        elif isinstance(node, ast.ImportFrom):
+            start = (node.module or "").split(".") if node.module else []
+            if node.level == 0 and start[0] != "despur":
+                continue
+            up = ["."] * (node.level == 1) + [".."] * (node.level - 1)
+            parts = [*up, *(start if node.level else start[1:])]
+            named = [[*parts, *more] for alias in node.names for more in ((alias.name,), (alias.name, "*"))]
+            paths |= {"/".join(path) for path in (parts, *named)}
+    return frozenset(paths - {"", ".", "..", "*"})  # despur/__init__.py is left out
 
 
 def declares(node: ast.stmt, *names: str) -> bool:
     """Whether a statement gives a value to one of these names."""
-    return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in names
+    target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+    return isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(target, ast.Name) and target.id in names
 
 
 def _strip(tree: ast.Module, is_component: bool) -> ast.Module:

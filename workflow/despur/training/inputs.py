@@ -19,12 +19,24 @@ from despur.storage.store import HELD_OUT, MISSING, Array, Dataset, InputError, 
 
 
 def load_method_class(name: str) -> type[Method]:
-    """The method that a file of methods/ defines. Raises SettingError where it defines none."""
+    """The method that a file of methods/ defines: the class that no other one of the file extends, or that chooses
+    among others (``__new__``). Raises SettingError where it defines none, or several."""
     module = import_module(f"despur.methods.{name}")
-    for defined in vars(module).values():
-        if isinstance(defined, type) and issubclass(defined, Method) and defined.__module__ == module.__name__:
-            return defined
-    raise SettingError(f"{module.__file__} defines no method: let its class extend GradientMethod or another method")
+    defined = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Method) and value.__module__ == module.__name__
+    ]
+    last = {value for value in defined if not any(value in other.__mro__[1:] for other in defined)}
+    last = {value for value in defined if "__new__" in vars(value)} or last
+    if len(last) == 1:
+        return last.pop()
+    if not last:
+        raise SettingError(
+            f"{module.__file__} defines no method: let its class extend GradientMethod or another method"
+        )
+    names = ", ".join(sorted(value.__name__ for value in last))
+    raise SettingError(f"{module.__file__} defines several methods, {names}: each needs a file of its own")
 
 
 class RunInputs:

@@ -14,7 +14,7 @@ from typing import Any
 from despur.compute import compiling, distributed
 from despur.compute.machine import Machine
 from despur.compute.randomness import derive_generator, derive_seed, seed_torch
-from despur.methods.base import GradientMethod, Losses, require_loss
+from despur.methods.base import GradientMethod, Losses, require_name
 from despur.specs.settings import Settings
 from despur.training.progress import Progress, Score, TrainingError, load_checkpoint, save_checkpoint
 
@@ -144,7 +144,7 @@ class Trainer:
         """
         p = self.progress
         means = self.mean_losses()
-        require_loss(means, self.key)
+        require_name(means, self.key)
         self.method.before_eval(derive_generator(self.key, p.epoch, p.step_in_epoch, 0))
         scores = self.score(self.method)
         p.add_scores({**means, **scores})
