@@ -26,6 +26,8 @@ class Interruption(Exception):
 class Scripted:
     """A method without images: each step returns the next of these losses and counts in its only weight."""
 
+    TRANSIENT = ("calls", "script")
+
     def __init__(self, losses=(), steps=4, **settings):
         self.settings = {"epochs": 3, "evaluate_every": 0, "snapshots": 0, "patience": 0, "ties": "average"}
         self.settings |= {"evaluations": 0, **settings}
@@ -472,3 +474,33 @@ def test_of_several_processes_the_others_wait_as_long_for_the_next_checkpoint(tm
     trainer.saved = 0.0
     trainer.save()
     assert trainer.saved > 0 and not list(tmp_path.iterdir())
+
+
+class Averaging(Scripted):
+    """Averages over its steps."""
+
+    average = 0.0
+
+    def step(self, batch, rng):
+        self.average = 0.9 * self.average + 0.1
+        return super().step(batch, rng)
+
+
+class Saving(Averaging):
+    """The same, saved."""
+
+    def state(self):
+        return {**super().state(), "average": self.average}
+
+
+class Passing(Averaging):
+    """The same, of which no later step knows."""
+
+    TRANSIENT = ("average",)
+
+
+@pytest.mark.parametrize(("kind", "is_told"), [(Averaging, True), (Saving, False), (Passing, False)])
+def test_what_a_step_changes_and_no_checkpoint_holds_is_told(kind, is_told, tmp_path, capsys):
+    trained(kind(), tmp_path)
+    told = "warning: key: a step changes average of the method, which no checkpoint holds"
+    assert (told in capsys.readouterr().err) == is_told

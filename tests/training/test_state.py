@@ -131,7 +131,7 @@ def same(first, second):
 
 
 @pytest.mark.parametrize("name", spare(METHODS))
-def test_same_seed_same_digits_even_over_interruptions(name, tmp_path):
+def test_same_seed_same_digits_even_over_interruptions(name, tmp_path, capsys):
     whole = train(method(name), tmp_path / "whole.pt", checkpoint_seconds=1e9)
     steps = whole[0][0]
     assert steps >= 8 and all(np.isfinite(row["value"]) for row in whole[0][3])
@@ -143,6 +143,7 @@ def test_same_seed_same_digits_even_over_interruptions(name, tmp_path):
         with pytest.raises(KeyboardInterrupt):
             train(method(name, seed=stop if (tmp_path / "pieces.pt").exists() else 0), tmp_path / "pieces.pt", stop)
     assert same(train(method(name, seed=9), tmp_path / "pieces.pt"), whole)
+    assert "no checkpoint holds" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -51,6 +51,7 @@ class Method:
 
     TRAINED_ON: tuple[str, ...] = ("train",)  # splits; with the setting of ``on_held_out``, held-out samples instead
     SET_AFTER_TRAINING: tuple[str, ...] = ()  # settings that no step reads: for all their values it is trained once
+    TRANSIENT: tuple[str, ...] = ()  # attributes that each step sets anew: no checkpoint needs them
     PARALLEL = False  # True if several processes can share a batch: the method gathers what it compares
 
     def __init__(self, task: Task, spec: Spec) -> None:

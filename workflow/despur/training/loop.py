@@ -17,6 +17,7 @@ from despur.compute.randomness import derive_generator, derive_seed, seed_torch
 from despur.methods.base import GradientMethod, Losses, require_name
 from despur.specs.settings import Settings
 from despur.training.progress import Progress, Score, TrainingError, load_checkpoint, save_checkpoint
+from despur.training.unsaved import record_values, warn_of_unsaved
 
 
 class Trainer:
@@ -111,8 +112,11 @@ class Trainer:
         self.method.set_learning_rate(self.epoch)
         process = (distributed.rank(),) if distributed.processes() > 1 else ()
         rng = derive_generator(self.key, p.epoch, p.step_in_epoch, *process)
+        before = {} if p.step else record_values(self.method)
         with self.machine.autocast, compiling.step(self.compiled):
             losses = self.method.step(distributed.shard(batch), rng)
+        if not p.step:
+            warn_of_unsaved(self.method, before, self.key)
         p.step, p.step_in_epoch, p.steps_since_eval = p.step + 1, p.step_in_epoch + 1, p.steps_since_eval + 1
         p.images += self.method.count_images(batch)
         self.add_losses(losses)

@@ -39,6 +39,7 @@ class WeightedPairs(Pairs):
     """Pairs whose positives are weighted by f_msr's vectors. f: the encoder, f_ph: the projector and all else that
     learns with it; ``Parameters`` f, f_1 and v hold both."""
 
+    TRANSIENT = ("step_seed",)
     step_seed = 0  # all passes of a step of f_msr drop the same units
 
     def weigh(self, weights: Tensor, h: Tensor) -> Tensor:

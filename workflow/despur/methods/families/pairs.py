@@ -121,6 +121,8 @@ class WithQueue(WithTarget):
     """Keeps the latest ``queue`` embeddings (K,d) of the target network, of length 1, to compare with. It starts
     with random ones."""
 
+    TRANSIENT = ("latest",)
+
     def setup(self) -> None:
         super().setup()
         random = torch.randn(self.settings["queue"], self.embedding_dim)

@@ -34,9 +34,9 @@ def describe_open_work(open_work: list[OpenRuns]) -> Iterator[str]:
     said = [f"`{artifact}` of `{data}` {describe_group(group)}" for (artifact, data), group in order[:SHOWN]]
     said += [f"and {len(order) - SHOWN} more"] if len(order) > SHOWN else []
     yield (
-        f"- **Open for want of time alone**, of data that were measured: {describe_group(open_work)} (on a CPU core, "
-        f"at most). Most numbers and claims an hour first: {'; '.join(said)}. `despur plan --open --configfile "
-        f"{PUBLISHED} --device cpu` lists them; those of grids only with `sweep: true` in the file."
+        "- **Open for want of time alone**, of data that were measured, further seeds included: "
+        f"{describe_group(open_work)} (on a CPU core, at most). Most numbers and claims an hour first: "
+        f"{'; '.join(said)}. `despur plan --open --configfile {PUBLISHED} --device cpu` lists them; those of grids only with `sweep: true` in the file."
     )
 
 
