@@ -36,8 +36,8 @@ def describe_open_work(open_work: list[OpenRuns]) -> Iterator[str]:
     yield (
         "- **Open for want of time alone**, of data that were measured, further seeds included: "
         f"{describe_group(open_work)} (on a CPU core, at most). Most numbers and claims an hour first: "
-        f"{'; '.join(said)}. `despur plan --open --configfile {PUBLISHED} --device cpu` lists them; those of grids only "
-        "with `sweep: true` in the file."
+        f"{'; '.join(said)}. `despur plan --open --configfile {PUBLISHED} --device cpu` lists them; those of grids "
+        "only with `sweep: true` in the file."
     )
 
 
