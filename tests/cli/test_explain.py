@@ -22,7 +22,7 @@ from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage import raw_files
-from despur.storage.digest import locate_checkpoints
+from despur.storage.digest import list_checkpoints, locate_checkpoints
 from despur.storage.store import Dataset, InputError, Lazy
 
 RUN = "results/runs/colored_digits/cnc+lambda=0.5~0.9/s0-2"
@@ -260,7 +260,10 @@ def test_what_no_configuration_asks_for_is_listed_and_kept(here):
 
 
 def test_checkpoints_from_which_no_training_goes_on_are_listed_and_kept(here):
-    kept = [locate_checkpoints(locate_result(path)) for path in (RUN, "results/stage1/colored_digits/erm/s0-2")]
+    kept = [
+        *list_checkpoints(locate_result(RUN)),  # in single precision and in bf16
+        locate_checkpoints(locate_result("results/stage1/colored_digits/erm/s0-2")),
+    ]
     alone = [
         locate_checkpoints(locate_result("results/runs/colored_digits/erm+epochs=1/s0")),
         Path("results/.resume/0123456789abcdef"),  # of other code

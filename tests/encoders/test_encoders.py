@@ -42,14 +42,13 @@ def tiny():
     return bert.build(TINY, (12,)).eval()
 
 
-@torch.no_grad()
 @pytest.mark.parametrize(
     ("module", "message"),
     [
         (SimpleNamespace(__file__="mine.py"), r"mine\.py defines no build\(settings, shape\)"),
         (
             SimpleNamespace(__file__="mine.py", build=lambda *_: nn.Linear(2, 3)),
-            r"mine\.py: what build returns has no dim",
+            r"mine\.py: what build returns must have dim",
         ),
     ],
 )
@@ -59,6 +58,7 @@ def test_an_encoder_s_file_without_build_or_dim_is_named(module, message, monkey
         build_encoder(spec("erm+encoder=mlp"), (2,))
 
 
+@torch.no_grad()
 def test_resnet_sees_images_as_imagenet_presents_them(resnet):
     images = torch.rand(2, 3, 64, 64, generator=torch.Generator().manual_seed(0))
     usual = (images - torch.tensor([0.485, 0.456, 0.406]).view(3, 1, 1)) / torch.tensor([0.229, 0.224, 0.225]).view(

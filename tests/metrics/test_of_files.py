@@ -24,6 +24,7 @@ def measure(monkeypatch):
 def test_a_number_for_each_row_of_weights_or_one_is_a_metric(measure):
     rows = [("a", "", np.zeros(3)), ("a", "y=0", 0.5), ("b", "", np.array([np.nan, 0, 1]))]
     assert measure(iter(rows)) == rows
+    assert measure([["a", "", 0.5]]) == [("a", "", 0.5)]
 
 
 @pytest.mark.parametrize(

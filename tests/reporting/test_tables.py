@@ -40,7 +40,7 @@ def test_a_table_is_written_in_four_forms(table, tmp_path):
     assert again["verdict"].tolist() == ["within 5", "not run here", "substitute data"]
     for form in ("md", "tex", "html"):
         text = (tmp_path / f"table_1.{form}").read_text()
-        on = "of the test split, at the step that validation data select, else at the last"
+        on = "of the test split, at the step that is best on validation data, else at the last"
         assert (on in text) == (form != "tex")
         line = "3 printed numbers: 1 within 5, 1 substitute data, 1 not run here."
         above = {"md": text.splitlines()[0], "html": text.partition("<table")[0], "tex": text}[form]
@@ -94,7 +94,7 @@ def test_a_page_has_a_legend_of_its_columns_and_verdicts_and_of_no_others(page):
         *("reported", "ours", "difference", "95 % interval", "seeds", "data used"),
         *("within 5", "substitute data", "not run here"),
     ]
-    assert "of the test split, at the step that validation data select, else at the last" in legend
+    assert "of the test split, at the step that is best on validation data, else at the last" in legend
     assert set(NumberVerdict) <= set(VERDICTS)
 
 

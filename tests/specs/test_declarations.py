@@ -6,6 +6,7 @@ import ast
 import pytest
 
 from despur.specs import declarations, resolution
+from despur.specs.declaration_checks import list_changed
 from despur.specs.declarations import list_measures, read_declarations
 from despur.specs.extensions import VARIABLE
 from despur.specs.resolution import resolve
@@ -50,6 +51,9 @@ def test_a_declaration_may_have_a_type(write):
         'SETTINGS = {}\nSETTINGS |= {"q": float_(0.5, "mine")}\n',
         'SETTINGS = {}\nSETTINGS.update(q=float_(0.5, "mine"))\n',
         "if True:\n    SETTINGS = {}\n",
+        "DEFAULTS, SETTINGS = {}, {}\n",
+        'SETTINGS = {}\n_ = SETTINGS.setdefault("q", float_(0.5, "mine"))\n',
+        "SETTINGS = {}\ndel SETTINGS\n",
     ],
 )
 def test_a_declaration_that_is_changed_later_is_refused(write, text):
@@ -58,9 +62,28 @@ def test_a_declaration_that_is_changed_later_is_refused(write, text):
         read_declarations("methods", "mine")
 
 
-def test_a_function_of_the_file_may_use_its_declarations():
-    (function,) = ast.parse("def build():\n    return SETTINGS['q']\n").body
-    assert declarations.list_changed(function) == []
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def build():\n    return SETTINGS['q']\n",
+        "async def build():\n    return SETTINGS['q']\n",
+        "for key in SETTINGS:\n    print(key)\n",
+        "if __name__ == '__main__':\n    print(SETTINGS)\n",
+        "a, b = SETTINGS['q'], 2\n",
+        "TABLE['a'] = SETTINGS['q']\n",
+        "assert 'q' in SETTINGS\n",
+    ],
+)
+def test_a_file_may_use_its_declarations(text):
+    (node,) = ast.parse(text).body
+    assert list_changed(node, declarations.DECLARATIONS) == []
+
+
+@pytest.mark.parametrize("text", ["SETTINGS = [1]\n", "SETTINGS = {3: float_(0.5, 'mine')}\n"])
+def test_settings_that_are_no_names_with_values_are_refused(write, text):
+    write("methods", "mine", text)
+    with pytest.raises(SettingError, match=r"mine\.py: SETTINGS must give values to names"):
+        read_declarations("methods", "mine")
 
 
 @pytest.mark.parametrize(
@@ -88,6 +111,8 @@ def test_a_setting_that_would_refuse_its_own_default_is_refused(write, setting, 
     [
         ('{"ermm": {"epochs": 3}}', "unknown component 'ermm'; did you mean erm"),
         ('{"erm": 0.3}', "must be settings by component"),
+        ("{3: {}}", "must give values to names"),
+        ('{"stagee1/erm": {"epochs": 3}}', "unknown stage 'stagee1'; did you mean stage1"),
         ('{"erm": {"epochss": 3}}', "of erm: unknown setting 'epochss'; did you mean epochs"),
         ('{"stage1/erm": {"epochss": 3}}', "of stage1/erm: unknown setting 'epochss'"),
         ('{"erm": {"encoder.hidden": 3}}', "unknown setting 'encoder.hidden'"),

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from despur.specs.paths import locate_result
+from despur.specs.public import read_stub
 from despur.specs.settings import SettingError
 from despur.specs.stages import TABLE
 from despur.storage import digest, syntax
@@ -198,6 +199,15 @@ def test_public_names_stand_for_the_modules_that_define_them(toy, line, is_used)
     before = all_stages()
     toy.write("losses/contrastive.py", toy.read("losses/contrastive.py") + "\nEDITED = True\n")
     assert ("runs" in changed(before)) == is_used
+
+
+def test_a_module_that_is_called_like_a_public_name_is_followed(toy):
+    assert "mmd" in read_stub(str(toy.root / "losses/__init__.py"))
+    toy.write("losses/mmd.py", SAME)
+    toy.write("losses/toy.py", f"from despur.losses.mmd import penalty\n{SAME}")
+    before = all_stages()
+    toy.write("losses/mmd.py", OTHER)
+    assert changed(before) == {"runs"}
 
 
 def test_code_that_is_no_python_is_named(toy):

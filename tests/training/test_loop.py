@@ -10,9 +10,9 @@ from helpers import CPU, build, labels, task
 from torch import nn
 
 from despur.compute.machine import Machine
+from despur.compute.named_losses import require_loss
 from despur.compute.optimizers import load_optimizer
 from despur.compute.task import encode
-from despur.methods.base import require_loss
 from despur.storage.store import InputError
 from despur.training.loop import Trainer, TrainingError
 

@@ -24,22 +24,25 @@ def seeds_for(gap, sd, test_sd=0.0, level=LEVEL):
 def test_how_many_seeds_settle_a_contrast(sd, test_sd):
     by_seed = 0.1 + sd * np.array([-1, 0, 1])
     found = contrast(by_seed, test_sd=test_sd)
-    assert what_would_settle(found) == f"about {seeds_for(0.1, sd, test_sd)} seeds, to hold"
+    assert what_would_settle(found) == f"about {seeds_for(0.1, sd, test_sd)} seeds; then it would hold"
     opposite = contrast(-by_seed, test_sd=test_sd)
-    assert what_would_settle(opposite) == f"about {seeds_for(0.1, sd, test_sd)} seeds, to fail"
+    assert what_would_settle(opposite) == f"about {seeds_for(0.1, sd, test_sd)} seeds; then it would fail"
 
 
 def test_the_slowest_of_all_contrasts_and_the_fastest_refutation_count():
     fast, slow = contrast([0.05, 0.1, 0.15]), contrast([0.0, 0.1, 0.2])
-    assert what_would_settle(Group([fast, slow])) == f"about {seeds_for(0.1, 0.1)} seeds, to hold"
+    assert what_would_settle(Group([fast, slow])) == f"about {seeds_for(0.1, 0.1)} seeds; then it would hold"
     refuted = contrast([-0.2, -0.1, 0.0])
-    assert what_would_settle(Group([fast, refuted])) == f"about {seeds_for(0.1, 0.1, level=LEVEL / 4)} seeds, to fail"
+    assert (
+        what_would_settle(Group([fast, refuted]))
+        == f"about {seeds_for(0.1, 0.1, level=LEVEL / 4)} seeds; then it would fail"
+    )
 
 
 def test_advice_makes_sense_where_no_number_of_seeds_helps():
     assert what_would_settle(contrast([0.1, 0.2])) == "at least 3 seeds"
     sure = contrast([0.0999, 0.1, 0.1001])  # what there is does not settle it
-    assert what_would_settle(sure) == "about 4 seeds, to hold"
+    assert what_would_settle(sure) == "about 4 seeds; then it would hold"
     noisy = contrast([0.01, 0.02, 0.03], test_sd=0.05)
     assert (
         what_would_settle(noisy, 900)

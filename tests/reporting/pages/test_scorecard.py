@@ -100,13 +100,13 @@ def test_commands_name_a_configuration_that_is_there(made, text):
 
 
 def test_the_page_names_split_and_step(text):
-    assert text.count("at the step that validation data select") == 2  # numbers, matrix
+    assert text.count("at the step that is best on validation") == 2  # numbers, matrix
 
 
 def test_several_places_of_measurement_fold():
     show = vars(create_environment().get_template("scorecard.macros.jinja").module)["elsewhere"]
     assert "<details>" not in show("here") + show("commit a on M")
-    assert "<summary>measured by 2 commits or machines</summary>" in show("commit a on M; commit b on N")
+    assert "<summary>2 pairs of commit and machine measured it</summary>" in show("commit a on M; commit b on N")
 
 
 def test_a_verdict_says_how_surely_and_what_it_would_be_under_other_assumptions():

@@ -30,8 +30,8 @@ def list_kind(kind: str) -> Iterator[str]:
                     "{paper:<20} {name}: {statement} ({place})".format(paper=paper, **told), kind, paper=paper, **told
                 )
     else:
-        components = {name: summarize(kind, name) for name in list_components(kind)}
-        for name, summary in (list_public(kind) if kind in PUBLIC else components).items():
+        named = list_public(kind) if kind in PUBLIC else {n: summarize(kind, n) for n in list_components(kind)}
+        for name, summary in named.items():
             yield Row(f"{name:<28} {summary}", kind, name=name, summary=summary)
 
 

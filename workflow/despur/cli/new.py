@@ -39,8 +39,9 @@ def create(kind: str, name: str, folder: Path | None = None) -> Iterator[str]:
     command = f"pytest {test}"
     if folder:  # whose tests import helpers of the checkout, as its settings of pytest say
         options, here = TESTS.parent / "pyproject.toml", Path.cwd()
-        options = options.relative_to(here) if options.is_relative_to(here) else options
-        command = f"DESPUR_EXTENSIONS={folder} pytest -c {options} {test}"
+        checkout = options.relative_to(here) if options.is_relative_to(here) else options
+        config = checkout if options.exists() else "pyproject.toml of a checkout of despur"
+        command = f"DESPUR_EXTENSIONS={folder} pytest -c {config} {test}"
     yield f"next: edit them; test them with: {command}"
 
 

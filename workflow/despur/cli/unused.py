@@ -8,7 +8,7 @@ from despur.orchestration import experiments
 from despur.orchestration.configuration import list_shown_results, load_all_configurations
 from despur.specs.paths import ResultPath
 from despur.specs.stages import STAGES
-from despur.storage.digest import locate_checkpoints
+from despur.storage.digest import list_checkpoints
 
 FOLDERS = ("data/*", "stage1/*/*/*", "groups/*/*/*", "runs/*/*/*")  # below results/
 CHECKPOINTS = ".resume/*"
@@ -33,4 +33,5 @@ def find_checkpoints(used: Iterable[ResultPath]) -> set[Path]:
     """The folders of checkpoints that a training of these results would go on from, if there are any at all."""
     if not any(experiments.RESULTS.glob(CHECKPOINTS)):
         return set()
-    return {locate_checkpoints(result) for result in used if STAGES[result.stage].trains}
+    trained = {result for result in used if STAGES[result.stage].trains}
+    return {folder for result in trained for folder in list_checkpoints(result)}

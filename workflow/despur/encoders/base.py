@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from importlib import import_module
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,10 @@ def build_encoder(spec: Spec, shape: tuple[int, ...]) -> nn.Module:
     if not hasattr(module, "build"):
         raise SettingError(f"{module.__file__} defines no build(settings, shape), which returns the encoder")
     network: nn.Module = module.build(encoder.settings, shape)
-    if not isinstance(getattr(network, "dim", None), int):
-        raise SettingError(f"{module.__file__}: what build returns has no dim, the size of its representations")
+    if not isinstance(getattr(network, "dim", None), Integral):
+        raise SettingError(
+            f"{module.__file__}: what build returns must have dim, the size of its representations, a whole number"
+        )
     return network
 
 

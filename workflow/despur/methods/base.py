@@ -5,7 +5,7 @@
 - **losses**: :meth:`GradientMethod.losses`, named losses of a batch, of which "loss" is minimized;
 - **fit**: ``fit`` of :class:`families.fitted.FittedMethod`, where nothing is trained by gradients."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,33 +17,14 @@ from despur.compute import distributed
 from despur.compute.chunks import apply_network
 from despur.compute.compiling import eager
 from despur.compute.input_batcher import InputBatcher
+from despur.compute.named_losses import require_loss
 from despur.compute.optimizers import Plateau, build_optimizer, load_optimizer
 from despur.compute.task import Task, encode, head_of
 from despur.encoders.base import build_encoder, check_vocabulary
 from despur.specs.spec import Spec
-from despur.storage.store import Array, InputError
+from despur.storage.store import Array
 
 Losses = dict[str, Tensor]
-
-
-def require_name(losses: Collection[str], who: str) -> None:
-    """Raises InputError where no loss is called "loss"."""
-    if "loss" not in losses:
-        raise InputError(f'{who} gives the losses {", ".join(losses) or "none"}; one must be called "loss"')
-
-
-def require_loss(losses: Any, who: str) -> None:
-    """Raises InputError for anything but named tensors, of which "loss" is a scalar that gradients follow from."""
-    if not isinstance(losses, dict):
-        raise InputError(f'{who} gives {type(losses).__name__}, no named losses: return {{"loss": a scalar tensor}}')
-    require_name(losses, who)
-    for name, value in losses.items():
-        if not isinstance(value, Tensor):
-            raise InputError(f"{who} gives {name} as {type(value).__name__}: give a tensor")
-    if (loss := losses["loss"]).ndim:
-        raise InputError(f"{who} gives a loss of shape {tuple(loss.shape)}: take its mean, a scalar")
-    if not loss.requires_grad:
-        raise InputError(f"{who} gives a loss that no gradient follows from: compute it from networks, not detached")
 
 
 class Method:

@@ -25,12 +25,13 @@ def measure_by_files(
     already. Raises InputError, naming the file, for what is no row of a new metric."""
     taken = set(known)
     for file, measure in load_measures().items():
-        for row in iterate(file, measure(dataset, rows, outputs, weights)):
-            check_row(file, row, len(weights))
-            if row[:2] in taken:
-                raise InputError(f"{file}: measure gives {row[0]} of the group {row[1]!r}, which is measured already")
-            taken.add(row[:2])
-            yield row
+        for given in iterate(file, measure(dataset, rows, outputs, weights)):
+            check_row(file, given, len(weights))
+            metric, group, values = given
+            if (metric, group) in taken:
+                raise InputError(f"{file}: measure gives {metric} of the group {group!r}, which is measured already")
+            taken.add((metric, group))
+            yield metric, group, values
 
 
 def iterate(file: str, measured: Any) -> Iterator[Any]:
@@ -43,7 +44,7 @@ def iterate(file: str, measured: Any) -> Iterator[Any]:
 def check_row(file: str, row: Any, count: int) -> None:
     """Raises InputError for what is no (metric, group, values), with a number for each of ``count`` rows of weights, or
     one."""
-    if not (isinstance(row, tuple) and len(row) == 3 and all(isinstance(name, str) for name in row[:2])):
+    if not (isinstance(row, tuple | list) and len(row) == 3 and all(isinstance(name, str) for name in row[:2])):
         raise InputError(f"{file}: measure gives {row!r:.100}: let it yield (metric, group, values)")
     values = np.asarray(row[2])
     if values.dtype.kind not in "fiub" or values.ndim > 1 or values.size not in (1, count):

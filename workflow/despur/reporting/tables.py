@@ -22,7 +22,7 @@ from despur.storage.store import InputError, write_csv
 from despur.storage.texts import write_text
 
 WriteArtifact = Callable[[list[ArtifactRun], Path], None]  # of these runs, to files of this name without suffix
-MEASURED_ON = "of the test split, at the step that validation data select, else at the last"
+MEASURED_ON = "of the test split, at the step that is best on validation data, else at the last"
 MEANINGS = {  # of the columns of tables
     "reported": "the number that the paper prints (its standard deviation)",
     "printed": "what the paper prints",

@@ -13,8 +13,10 @@ def parse_file(file: Path) -> ast.Module:
     try:
         return ast.parse(file.read_text())
     except SyntaxError as error:
-        where = f"{file}, line {error.lineno}"
+        where = f"{file}, line {error.lineno or 1}"
         raise SettingError(f"{where}: {error.msg}: correct it, or move the file away") from None
+    except UnicodeDecodeError:
+        raise SettingError(f"{file} is no text in UTF-8: save it as such, or move it away") from None
 
 
 def find_target(node: ast.stmt) -> str:

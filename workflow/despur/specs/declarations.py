@@ -2,7 +2,6 @@
 run, so that names resolve in milliseconds, without torch."""
 
 import ast
-import re
 import textwrap
 from functools import cache
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from despur.specs import hyperparameters, selfsupervised_hyperparameters, settings
 from despur.specs.code_files import find_target, parse_file, read_constant
+from despur.specs.declaration_checks import EXAMPLE, check_mapping, check_setting, check_stated, list_changed
 from despur.specs.extensions import list_extensions
 from despur.specs.names import unknown
 
@@ -33,8 +33,6 @@ DECLARATIONS = {
     "LABELS_WITHHELD",  # of data sets: why their license forbids to pass labels on (evidence/ledger/recording.py)
 }
 FUNCTIONS = {**vars(settings), **vars(hyperparameters), **vars(selfsupervised_hyperparameters)}  # of declarations
-STATED = ("augment", "encoders", "inference", "methods")  # kinds of components whose settings a data set states
-EXAMPLE = 'such as "temperature": float_(0.1, "Sec. 4")'
 
 
 def list_files(kind: str) -> dict[str, Path]:
@@ -99,60 +97,18 @@ def read_declarations(kind: str, name: str) -> dict[str, Any]:
     declared: dict[str, Any] = {}
     for node in parse_file(file).body:
         if (target := find_target(node)) in DECLARATIONS:
-            declared[target] = _evaluate(node.value, f"{file}, line {node.lineno}: {target}")  # type: ignore[attr-defined]
-        elif changed := list_changed(node):
+            value: ast.expr = node.value  # type: ignore[attr-defined]
+            declared[target] = _evaluate(value, f"{file}, line {node.lineno}: {target}")
+        elif changed := list_changed(node, DECLARATIONS):
             raise settings.SettingError(
                 f"{file}, line {node.lineno}: {changed[0]} is read without running the file: state all of it in one "
                 f"assignment at the top, {changed[0]} = ..."
             )
     like = read_declarations(kind, declared["DECLARED_LIKE"]) if "DECLARED_LIKE" in declared else {}
-    for key, value in declared.get("SETTINGS", {}).items():
-        check_setting(file, key, value)
-    if "PAPER_HYPERPARAMETERS" in declared:
-        check_stated(file, declared["PAPER_HYPERPARAMETERS"])
+    for key, value in check_mapping(file, declared, "SETTINGS").items():
+        check_setting(file, key, value, list_files)
+    check_stated(file, check_mapping(file, declared, "PAPER_HYPERPARAMETERS"), list_files)
     return {"SETTINGS": {}, **like, **declared}
-
-
-def list_changed(node: ast.stmt) -> list[str]:
-    """The declarations that a statement at the top of a file uses other than as a value or within a function."""
-    if find_target(node) or isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Assert):
-        return []
-    return [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part.id in DECLARATIONS]
-
-
-def check_setting(file: Path, key: str, setting: Any) -> None:
-    """Raises SettingError, naming the file, for what declares no setting, or one whose default it would refuse."""
-    where = f"{file}: {key} in SETTINGS"
-    if not isinstance(setting, settings.Setting):
-        raise settings.SettingError(f"{where} is {setting!r}: declare it and its source, {EXAMPLE}")
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", key):
-        raise settings.SettingError(f"{where}: a name has lower-case letters, digits and _")
-    if not isinstance(setting.search, settings.SearchRange | None):
-        raise settings.SettingError(f"{where}: search is {setting.search!r}, not uniform(...), log_uniform(...), ...")
-    if setting.folder and setting.default not in list_files(setting.folder):
-        raise settings.SettingError(
-            f"{where}: {unknown(f'name in {setting.folder}/:', setting.default, list_files(setting.folder))}"
-        )
-    try:
-        parsed = setting.parse(key, settings.spell(setting.default))
-    except settings.SettingError as error:
-        raise settings.SettingError(f"{where}: its default is refused: {error}") from None
-    if type(parsed) is not type(setting.default) or parsed != setting.default:
-        raise settings.SettingError(
-            f"{where}: its default {setting.default!r} is read as {parsed!r} from a name: state that"
-        )
-
-
-def check_stated(file: Path, table: Any) -> None:
-    """Raises SettingError, naming the file, for PAPER_HYPERPARAMETERS that are not settings by component, or of a
-    component that there is not."""
-    where = f"{file}: PAPER_HYPERPARAMETERS"
-    if not isinstance(table, dict) or not all(isinstance(stated, dict) for stated in table.values()):
-        raise settings.SettingError(f'{where} must be settings by component: {{"cnc": {{"temperature": 0.05}}}}')
-    known = {"*", *(name for kind in STATED for name in list_files(kind))}
-    for name in table:
-        if name.rpartition("/")[2] not in known:
-            raise settings.SettingError(f"{where}: {unknown('component', name, known)}")
 
 
 def _evaluate(node: ast.expr, where: str) -> Any:

@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from despur.specs.declaration_checks import STATED
 from despur.specs.declarations import (
-    STATED,
     find_component,
     list_files,
     paper_hyperparameters,

@@ -45,15 +45,15 @@ def _file(path: Path) -> tuple[str, frozenset[Path]]:
 
 
 def list_modules(file: Path, module: str) -> list[str]:
-    """What an import of a file stands for: of a relative one, the module from the package on; of a public name
-    (``losses/info_nce``, or ``losses/*``), the modules that define what the package's stub lists."""
+    """What an import of a file may stand for: of a relative one, the module from the package on; of a public name
+    (``losses/info_nce``, or ``losses/*``), also the modules that define what the package's stub lists."""
     folders = Path(_name(file)).parts[1:-1]  # below despur, or below the extension
     path = os.path.normpath("/".join([*folders, module])) if module.startswith(".") else module
     package, _, name = path.rpartition("/")
     if not (stub := PACKAGE / package / "__init__.pyi").exists():
         return [path]
     public = {key: of.partition(".")[2].replace(".", "/") for key, (of, _) in read_stub(str(stub)).items()}
-    return [*public.values()] if name == "*" else [public.get(name, path)]
+    return [path, *(public.values() if name == "*" else [public[name]] if name in public else [])]
 
 
 def _closure(files: Iterable[Path]) -> set[Path]:
@@ -143,7 +143,17 @@ def cache_key(result: ResultPath) -> str:
 def locate_checkpoints(result: ResultPath) -> Path:
     """The folder of a job's checkpoints: another one where its cache key or the content of what it reads is another
     one."""
-    key = json.dumps(json.loads(cache_key(result)) | {"reads": list_read_checksums(result)}, sort_keys=True)
+    return _checkpoints(result, json.loads(cache_key(result)))
+
+
+def list_checkpoints(result: ResultPath) -> list[Path]:
+    """The folders of a job's checkpoints in single precision and in bf16."""
+    key_parts = {key: value for key, value in json.loads(cache_key(result)).items() if key != "precision"}
+    return [_checkpoints(result, key_parts), _checkpoints(result, key_parts | {"precision": "bf16"})]
+
+
+def _checkpoints(result: ResultPath, key_parts: dict[str, Any]) -> Path:
+    key = json.dumps(key_parts | {"reads": list_read_checksums(result)}, sort_keys=True)
     return result.root / ".resume" / hashlib.sha256(key.encode()).hexdigest()[:16]
 
 

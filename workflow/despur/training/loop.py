@@ -13,8 +13,9 @@ from typing import Any
 
 from despur.compute import compiling, distributed
 from despur.compute.machine import Machine
+from despur.compute.named_losses import require_name
 from despur.compute.randomness import derive_generator, derive_seed, seed_torch
-from despur.methods.base import GradientMethod, Losses, require_name
+from despur.methods.base import GradientMethod, Losses
 from despur.specs.settings import Settings
 from despur.training.progress import Progress, Score, TrainingError, load_checkpoint, save_checkpoint
 from despur.training.unsaved import record_values, warn_of_unsaved

@@ -102,7 +102,7 @@ def what_would_settle(statement: Statement, test_originals: int | None = None) -
         return f"at least {SEEDS} seeds"
     needed, verdict = min((seeds_needed(statement, verdict == "hold"), verdict) for verdict in ("hold", "fail"))
     if needed <= MANY_SEEDS:
-        return f"about {max(int(needed), now + 1)} seeds, to {verdict}"
+        return f"about {max(int(needed), now + 1)} seeds; then it would {verdict}"
     if math.isfinite(needed):
         return f"more than {MANY_SEEDS} seeds: the estimate is close to its margin"
     weak = [contrast for contrast in contrasts if is_too_weak(float(contrast.estimate) - contrast.margin, contrast)]

@@ -32,8 +32,7 @@ those on other data as well.
 Of a claim of several contrasts the table shows the weakest, with a 95 % interval over seeds and test samples
 (accuracies as shares; below 0, or below a margin that is named: against the claim). A verdict needs a wider interval,
 as few seeds may be skewed. *q*: the share of false verdicts among all that are as sure as this one (primary claims are
-judged together instead). *About 16 seeds, to fail*: with so many it would fail, if mean and spread stayed as they
-are."""
+judged together instead). *About 16 seeds*: so many would decide it if mean and spread stayed as they are."""
 
 
 def write_judged_claims(evidence: Evidence) -> Path:
