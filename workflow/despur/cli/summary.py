@@ -1,6 +1,7 @@
 """``despur summary``: the last screen of ``make``: what is known of each paper, whether runs have the digits of the
 reference, and the page to open. ``despur judge``: the same table of what is measured already."""
 
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,4 +45,4 @@ def show_known(scorecard: Path) -> Iterator[str]:
     for line, summary in zip(lines, papers, strict=False):
         yield Row(line, "papers", paper=summary.paper, claim=summary.claim, **summary.cells)
     yield from lines[len(papers) :]
-    yield f"\n{describe_all(evidence)}"
+    yield "\n" + textwrap.fill(describe_all(evidence), 120)
