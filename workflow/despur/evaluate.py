@@ -84,7 +84,7 @@ def evaluate_run(
     return rows
 
 
-def evaluate_split(evaluated: RunOutputs, split: str, weights: Array) -> Iterator[Row]:
+def evaluate_split(evaluated: RunOutputs, split: str, weights: Array) -> list[Row]:
     """Accuracies on a split; on a test split also what :func:`evaluate_test_split` and files of metrics measure."""
     dataset, logits = evaluated.dataset, evaluated.outputs.get("logits")
     rows = dataset.rows(split)
@@ -96,7 +96,7 @@ def evaluate_split(evaluated: RunOutputs, split: str, weights: Array) -> Iterato
         measured += evaluate_test_split(evaluated, split, weights) if logits is not None else ()
         known = {(metric, group) for metric, group, _ in measured}
         measured += measure_by_files(dataset, rows, evaluated.outputs, weights, known)
-    yield from measured
+    return measured
 
 
 def evaluate_test_split(evaluated: RunOutputs, split: str, weights: Array) -> Iterator[Row]:

@@ -1,13 +1,12 @@
 """``despur list methods``: what there is."""
 
 import ast
-import textwrap
 from collections.abc import Iterator
 
 from despur.cli.rows import Row
 from despur.orchestration import experiments, paper_folders
 from despur.specs.code_files import parse_file
-from despur.specs.declarations import PACKAGE, list_components, list_files, summarize
+from despur.specs.declarations import PACKAGE, list_components, list_files, shorten_docstring, summarize
 from despur.specs.public import read_stub
 
 PUBLIC = ("losses", "samplers", "metrics")  # packages whose public names are listed
@@ -36,13 +35,12 @@ def list_kind(kind: str) -> Iterator[str]:
 
 
 def list_public(kind: str) -> dict[str, str]:
-    """The first sentence of the docstring of each public name of a package, and of each file of extensions."""
+    """The first paragraph of the docstring of each public name of a package, and of each file of extensions."""
     summaries = {}
     for name, (module, attribute) in read_stub(str(PACKAGE / kind / "__init__.py")).items():
         body = parse_file(PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")).body
         (defined,) = (node for node in body if getattr(node, "name", "") == attribute)
         assert isinstance(defined, ast.FunctionDef | ast.ClassDef), name
-        first = " ".join((ast.get_docstring(defined) or "").partition("\n\n")[0].split())
-        summaries[name] = textwrap.shorten(first, 130, placeholder=" ...")
+        summaries[name] = shorten_docstring(ast.get_docstring(defined) or "")
     own = [name for name, file in list_files(kind).items() if not file.is_relative_to(PACKAGE)]
     return summaries | {name: summarize(kind, name) for name in own}

@@ -80,6 +80,7 @@ class Method:
 class GradientMethod(Method):
     """An encoder with a linear head, trained by mini-batches. With several optimizers, override :meth:`step`."""
 
+    TRANSIENT: tuple[str, ...] = ("epoch", "epochs_done", "steps_done", "plateau")
     epochs_done = steps_done = 0  # set by the training loop before each epoch and each step
     epoch = 0.0  # epochs so far, with the part of the present one; set before each step
     plateau = Plateau()

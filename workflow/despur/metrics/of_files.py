@@ -25,20 +25,16 @@ def measure_by_files(
     already. Raises InputError, naming the file, for what is no row of a new metric."""
     taken = set(known)
     for file, measure in load_measures().items():
-        for given in iterate(file, measure(dataset, rows, outputs, weights)):
+        measured: Any = measure(dataset, rows, outputs, weights)
+        if not isinstance(measured, Iterator | list | tuple):
+            raise InputError(f"{file}: measure gives {type(measured).__name__}: let it yield (metric, group, values)")
+        for given in measured:
             check_row(file, given, len(weights))
             metric, group, values = given
             if (metric, group) in taken:
                 raise InputError(f"{file}: measure gives {metric} of the group {group!r}, which is measured already")
             taken.add((metric, group))
             yield metric, group, values
-
-
-def iterate(file: str, measured: Any) -> Iterator[Any]:
-    """What ``measure`` gives, one by one."""
-    if not isinstance(measured, Iterator | list | tuple):
-        raise InputError(f"{file}: measure gives {type(measured).__name__}: let it yield (metric, group, values)")
-    yield from measured
 
 
 def check_row(file: str, row: Any, count: int) -> None:

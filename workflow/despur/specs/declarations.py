@@ -83,7 +83,12 @@ def read_docstring(kind: str, name: str) -> str:
 
 def summarize(kind: str, name: str) -> str:
     """The first paragraph of a component's docstring, in at most 130 characters."""
-    return textwrap.shorten(read_docstring(kind, name).partition("\n\n")[0], 130, placeholder=" ...")
+    return shorten_docstring(read_docstring(kind, name))
+
+
+def shorten_docstring(text: str) -> str:
+    """The first paragraph of a docstring, in at most 130 characters."""
+    return textwrap.shorten(text.partition("\n\n")[0], 130, placeholder=" ...")
 
 
 @cache

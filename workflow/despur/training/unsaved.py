@@ -10,8 +10,6 @@ import torch
 
 from despur.methods.base import GradientMethod
 
-SET_BY_LOOP = {"epoch", "epochs_done", "steps_done", "plateau"}
-
 
 def fingerprint(value: Any) -> Any:
     """What tells values of a method apart: tensors, arrays, numbers and texts, also in lists; None for anything
@@ -28,7 +26,7 @@ def fingerprint(value: Any) -> Any:
 def record_values(method: GradientMethod) -> dict[str, Any]:
     """The attributes of a method that a step may change, but for networks."""
     transient = {name for of in type(method).__mro__ for name in vars(of).get("TRANSIENT", ())}
-    return {name: fingerprint(value) for name, value in vars(method).items() if name not in SET_BY_LOOP | transient}
+    return {name: fingerprint(value) for name, value in vars(method).items() if name not in transient}
 
 
 def list_unsaved(method: GradientMethod, before: Mapping[str, Any]) -> list[str]:

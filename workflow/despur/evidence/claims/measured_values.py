@@ -162,8 +162,8 @@ def spell_measurement(measurement: MeasurementKeys) -> str:
     """``worst_group_accuracy of cnc on cmnist (data.p_corr=0.2)``: without what is the default."""
     words = {"metric": "", "method": " of ", "dataset": " on "}
     named = "".join(f"{word}{measurement[key]}" for key, word in words.items() if key in measurement)
-    hidden = DEFAULTS | {key: measurement.get(key) for key in words}
-    others = ", ".join(f"{key}={value}" for key, value in measurement.items() if hidden.get(key) != value)
+    stated = {key: value for key, value in measurement.items() if key not in words and DEFAULTS.get(key) != value}
+    others = ", ".join(f"{key}={value}" for key, value in stated.items())
     return f"{named} ({others})" if others else named
 
 
