@@ -116,6 +116,8 @@ def test_a_setting_that_would_refuse_its_own_default_is_refused(write, setting, 
         ('{"erm": {"epochss": 3}}', "of erm: unknown setting 'epochss'; did you mean epochs"),
         ('{"stage1/erm": {"epochss": 3}}', "of stage1/erm: unknown setting 'epochss'"),
         ('{"erm": {"encoder.hidden": 3}}', "unknown setting 'encoder.hidden'"),
+        ('{"*": {"epochss": 3}}', r"of \*: unknown setting 'epochss'; did you mean epochs"),
+        ('{"erm": {"stage1.epochss": 3}}', "of erm: unknown setting 'epochss'; did you mean epochs"),
     ],
 )
 def test_what_a_data_set_states_for_nothing_is_refused(write, table, message):

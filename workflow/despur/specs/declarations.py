@@ -9,7 +9,7 @@ from typing import Any
 
 from despur.specs import hyperparameters, selfsupervised_hyperparameters, settings
 from despur.specs.code_files import find_target, parse_file, read_constant
-from despur.specs.declaration_checks import EXAMPLE, check_mapping, check_setting, check_stated, list_changed
+from despur.specs.declaration_checks import EXAMPLE, STATED, check_mapping, check_setting, check_stated, list_changed
 from despur.specs.extensions import list_extensions
 from despur.specs.names import unknown
 
@@ -158,3 +158,23 @@ def stated_layers(dataset: str, *layers: str) -> dict[str, dict[str, Any]]:
     """What a data set's file states, by layer: for all components (``*``), for one, for one in a stage."""
     table = read_declarations("datasets", dataset).get("PAPER_HYPERPARAMETERS", {}) if dataset else {}
     return {layer: table.get(layer, {}) for layer in layers}
+
+
+def refuse_unknown_stated(dataset: str, base: str, stage: str) -> None:
+    """Refuse what a data set's file states for a component that is no setting of it, nor of another kind's of its
+    name; and what it states for all components, or for the stage 1 that one reads, that is no setting of any."""
+    for layer, stated in stated_layers(dataset, "*", base, f"{stage}/{base}").items():
+        for key in stated:
+            of_stage1 = key.startswith("stage1.")
+            setting = key.split(".")[1] if of_stage1 else key
+            names = ["erm", ""] if of_stage1 or layer == "*" else [base]  # erm first: all others take time to read
+            if not any(setting in list_settings(name) for name in names):
+                where = f"{find_component('datasets', dataset)}: PAPER_HYPERPARAMETERS of {layer}"
+                raise settings.SettingError(f"{where}: {unknown('setting', setting, list_settings(names[-1]))}")
+
+
+@cache
+def list_settings(base: str) -> set[str]:
+    """The names of the settings that components of this name have, or, where it is empty, any component."""
+    components = [(kind, name) for kind in STATED for name in list_files(kind) if not base or name == base]
+    return {key for kind, name in components for key in read_declarations(kind, name)["SETTINGS"]}

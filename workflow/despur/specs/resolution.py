@@ -12,13 +12,10 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from despur.specs.declaration_checks import STATED
 from despur.specs.declarations import (
-    find_component,
-    list_files,
     paper_hyperparameters,
     read_declarations,
-    stated_layers,
+    refuse_unknown_stated,
 )
 from despur.specs.names import LONGEST, change_settings, join, parse, shorten, unknown
 from despur.specs.settings import SettingError, Settings, spell
@@ -31,7 +28,7 @@ MOST_POINTS = 1000  # of one name; the largest grids of the papers have tens
 def _resolve_point(kind: str, base: str, overrides: dict[str, str], dataset: str, stage: str, path: str = "") -> Spec:
     """Resolve one point; ``path`` is where it stands in the name (``groups.``, ``stage1.``), for messages."""
     declaration = _load_declaration(kind, base, stage, path)
-    _refuse_unknown_stated(base, declaration, stage, dataset)
+    refuse_unknown_stated(dataset, base, stage)
     presets = paper_hyperparameters(dataset, base, stage)
     values, changes = _read_own_settings(declaration, presets, overrides, path)
     stated_of_stage1 = select_stated(declaration, presets, values | overrides, dataset)
@@ -44,18 +41,6 @@ def _resolve_point(kind: str, base: str, overrides: dict[str, str], dataset: str
         changes |= _list_changes_of(key, component, declaration)
     spec = Spec(kind, base, values, components, changes)
     return replace(spec, changes=_compare_with_stated(spec, stated_of_stage1))
-
-
-def _refuse_unknown_stated(base: str, declaration: Declaration, stage: str, dataset: str) -> None:
-    """Refuse what a data set's file states for a component that is no setting of it, nor of another kind's of its
-    name."""
-    for layer, stated in stated_layers(dataset, base, f"{stage}/{base}").items():
-        if wrong := [key for key in stated if key not in declaration and not key.startswith("stage1.")]:
-            kinds = [kind for kind in STATED if base in list_files(kind)]
-            known = {key for kind in kinds for key in read_declarations(kind, base)["SETTINGS"]}
-            if lacking := set(wrong) - known:
-                where = f"{find_component('datasets', dataset)}: PAPER_HYPERPARAMETERS of {layer}"
-                raise SettingError(f"{where}: {unknown('setting', min(lacking), known)}")
 
 
 def _refuse_unknown_keys(
