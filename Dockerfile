@@ -5,7 +5,8 @@
 #   docker run --rm -v "$PWD/results:/despur/results" despur snakemake results/runs/colored_digits/erm/s0/metrics.csv
 # With a GPU (NVIDIA Container Toolkit on the host; the CUDA libraries come with the packages):
 #   docker build --target cuda --tag despur:cuda .
-#   docker run --rm --gpus all despur:cuda snakemake --workflow-profile profiles/gpu
+#   docker run --rm --gpus all -v "$PWD/results:/despur/results" despur:cuda snakemake --workflow-profile profiles/gpu
+# Raw files and weights that are not downloaded: -v "$DESPUR_DATA_ROOT:/data" -e DESPUR_DATA_ROOT=/data
 FROM python:3.13-slim AS cpu
 RUN apt-get update && apt-get install -y --no-install-recommends git make && rm -rf /var/lib/apt/lists/*
 WORKDIR /despur

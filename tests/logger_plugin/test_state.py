@@ -1,5 +1,6 @@
 """What the view of a run counts and says, from the events that Snakemake sends."""
 
+import os
 from io import StringIO
 
 import pytest
@@ -86,14 +87,29 @@ def test_a_failure_says_where_the_log_is_how_it_ends_and_how_to_run_the_job_by_h
     log.write_text("\n".join(f"line {i}." for i in range(40)))
     state, told = RunState(clock), job(7, "train_stage2", STAGE2, str(log), "Training erm on d, seeds 0")
     state.start(told)
-    failed = state.fail(7)
+    failed = state.fail(told | {"rule_msg": None})
     text = describe_failure(failed)
     assert text.splitlines()[:2] == ["FAILED  Training erm on d, seeds 0", f"  the end of its log, {log}:"]
     assert "line 39." in text and "line 25." in text and "line 24." not in text
     assert text.endswith("  by hand: python -m despur.stage2 results/runs/d/erm/s0/models.safetensors --threads 1")
-    assert state.fail(7) is None  # Snakemake says it again at its end
+    assert state.fail(told) is None  # Snakemake says it again at its end
     log.unlink()
     assert f"its log, {log}, is empty" in describe_failure(failed)
+
+
+def test_a_failure_on_a_cluster_says_what_the_cluster_says_and_shows_no_log_of_an_earlier_attempt(clock, tmp_path):
+    log = tmp_path / "erm.log"
+    log.write_text("error: a GPU is requested")
+    os.utime(log, (0, 0))
+    state, told = RunState(clock), job(7, "train_stage2", STAGE2, str(log), "Training erm on d, seeds 0")
+    state.start(told)
+    reason = "SLURM status is: 'OUT_OF_MEMORY'. For further error details see the cluster/cloud log and more."
+    failed = state.fail(told | {"rule_msg": reason, "log": [str(log), "slurm/1001.log"]})
+    assert describe_failure(failed).splitlines()[1:4] == [
+        "  SLURM status is: 'OUT_OF_MEMORY'.",
+        "  log of the cluster: slurm/1001.log",
+        f"  its log, {log}, is of an earlier attempt",
+    ]
 
 
 def test_a_long_command_is_typed_as_its_output(clock):
@@ -121,7 +137,7 @@ def test_a_retried_job_is_not_counted_as_failed(clock):
     state = RunState(clock)
     state.plan({"train_stage2": 1})
     state.start(job(1, "train_stage2"))
-    state.fail(1)
+    state.fail(job(1, "train_stage2", words=None))
     assert "1 failed" in summarize(state)
     assert state.name_restarted("Trying to restart job 1.") == "again  words"
     assert state.name_restarted("Trying to restart job 2.") == "Trying to restart job 2."

@@ -67,7 +67,7 @@ class LogHandler(LogHandlerBase):
                 for warning in list_warnings(job):
                     self.view.show_message(warning, "yellow")
         elif event == LogEvent.JOB_ERROR:
-            job = self.state.fail(told["jobid"])
+            job = self.state.fail(told)
             if job and not job.was_interrupted():
                 self.view.show_message(describe_failure(job), "red")
         elif event in (None, LogEvent.ERROR):

@@ -1,9 +1,10 @@
 """What is known of a run of Snakemake: jobs by stage, what runs now, the time that is left. Nothing is printed here."""
 
 import re
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ TYPICAL = {"data": 3.0, "groups": 5.0, "evaluation": 10.0, "saliency maps": 10.0
 LINES = 15  # of a failed job's log
 STOPPED = "Terminating processes on user request", "Cancelling snakemake on user request"  # Snakemake on Ctrl-C
 END = re.compile(r"returned non-zero (exit status \d+)|died with <Signals\.(\w+)")  # Snakemake on a job's command
+FURTHER = "For further error details see the cluster"  # how Snakemake ends what a cluster says of a job
 LONGEST = 300  # characters of a command to type
 
 
@@ -30,6 +32,9 @@ class Job:
     command: str = ""
     seconds: float = 0.0
     end: str = ""  # of a job that did not finish: exit status 1, SIGKILL
+    reason: str = ""  # what a cluster says of its end
+    cluster_logs: Sequence[str] = ()
+    date: float = field(default_factory=time.time)  # of its start: an older log is of an earlier attempt
 
     def read_progress(self) -> str:
         """The newest progress in the log of a training job: time left, epoch and speed; not losses, which are long."""
@@ -87,10 +92,12 @@ class RunState:
             self.finished.append(job)
         return job
 
-    def fail(self, number: int) -> Job | None:
+    def fail(self, told: Mapping[str, Any]) -> Job | None:
         """A job has failed. None where this was said before."""
-        if job := self.running.pop(number, None):
-            self.failed[number] = job
+        if job := self.running.pop(told["jobid"], None):
+            job.reason = (told.get("rule_msg") or "").partition(FURTHER)[0].strip()
+            job.cluster_logs = [str(log) for log in told["log"] if str(log) != job.log] if job.reason else []
+            self.failed[told["jobid"]] = job
         return job
 
     def note_end(self, text: str) -> bool:
@@ -159,13 +166,16 @@ def read_lines(log: str) -> list[str]:
 
 
 def describe_failure(job: Job) -> str:
-    """What a person needs of a job that failed: the end of its log, where the log is, and how to run the job by
-    hand."""
-    lines = read_lines(job.log)[-LINES:]
+    """What a person needs of a job that failed: what a cluster says of it, the end of its log, where the logs are, and
+    how to run the job by hand."""
+    is_old = Path(job.log).is_file() and Path(job.log).stat().st_mtime < job.date - 60  # clocks may differ
+    lines = [] if is_old else read_lines(job.log)[-LINES:]
     log = [f"  the end of its log, {job.log}:", *(f"    {line}" for line in lines)] if lines else []
-    missing = [f"  its log, {job.log}, is empty"] if job.log and not lines else []
+    state = "of an earlier attempt" if is_old else "empty"
+    missing = [f"  its log, {job.log}, is {state}"] if job.log and not lines else []
+    cluster = [f"  {job.reason}"] * bool(job.reason) + [f"  log of the cluster: {log}" for log in job.cluster_logs]
     end = f" ({job.end})" if job.end else ""
-    return "\n".join([f"FAILED  {job.words}{end}", *log, *missing, f"  by hand: {spell_command(job)}"])
+    return "\n".join([f"FAILED  {job.words}{end}", *cluster, *log, *missing, f"  by hand: {spell_command(job)}"])
 
 
 def spell_command(job: Job) -> str:

@@ -92,7 +92,14 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
             "help": "bit-identical results on a GPU",
         },
     ),
-    ("--checkpoint-seconds", {"type": float, "default": 30.0, "help": "how often a run's state is saved"}),
+    (
+        "--checkpoint-seconds",
+        {
+            "type": float,
+            "default": float(os.environ.get("DESPUR_CHECKPOINT_SECONDS", 30)),
+            "help": "how often a run's state is saved",
+        },
+    ),
 )
 
 

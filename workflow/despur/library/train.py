@@ -9,6 +9,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,9 +89,9 @@ def spell_run(folder: Path, method: str, data: str, seeds: int) -> ResultPath:
     exist."""
     dataset = resolve("datasets", data).name
     name = resolve("methods", method, parse(dataset)[0]).name
-    if not isinstance(seeds, int) or seeds < 1:
+    if isinstance(seeds, bool) or not isinstance(seeds, Integral) or seeds < 1:
         raise SettingError(f"seeds={seeds!r}: how many, a whole number from 1 on")
-    return ResultPath(folder, "runs", dataset, name, chunk_seeds(seeds, seeds)[0])
+    return ResultPath(folder, "runs", dataset, name, chunk_seeds(int(seeds), int(seeds))[0])
 
 
 def list_unmade(result: ResultPath) -> Iterator[ResultPath]:

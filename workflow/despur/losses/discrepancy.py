@@ -6,6 +6,8 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
+from despur.losses.infonce import precise
+
 
 def mean_rbf_kernel(z: Tensor, count: int) -> Tensor:
     """Mean of ``count`` RBF kernels of representations (B,D), (B,B), with zeros on the diagonal.
@@ -34,12 +36,12 @@ def mmd(z: Tensor, domain: Tensor, domains: int, kernels: int) -> Tensor:
     tensor(1.4056)
     """
     if len(z) < 4:
-        return z.new_zeros(())
+        return precise(z).sum() * 0
     with torch.autocast(z.device.type, enabled=False):
-        member = torch.nn.functional.one_hot(domain, domains).float()
+        member = torch.nn.functional.one_hot(domain.long(), domains).to(precise(z).dtype)
         size = member.sum(dim=0)
         has_two, size = size >= 2, size.clamp(min=2)
-        sums = member.T @ mean_rbf_kernel(z.float(), kernels) @ member
+        sums = member.T @ mean_rbf_kernel(precise(z), kernels) @ member
         within = sums.diagonal() / (size * (size - 1))
         squared = within[:, None] + within[None, :] - 2 * sums / (size[:, None] * size[None, :])
         pairs = (has_two[:, None] & has_two[None, :]).triu(diagonal=1)
@@ -61,10 +63,13 @@ def coral(z: Tensor, domain: Tensor, domains: int) -> Tensor:
     if len(domain) and not (int(domain.min()) >= 0 and int(domain.max()) < domains):
         raise ValueError(f"domains are from 0 to {domains - 1}; got {domain.unique().tolist()[:5]}")
     with torch.autocast(z.device.type, enabled=False):
-        parts = [part for label in range(domains) if len(part := z[domain == label].float()) > 1]
+        parts = [part for label in range(domains) if len(part := precise(z[domain == label])) > 1]
         moments = [(part.mean(dim=0), torch.cov(part.T)) for part in parts]
         pairs = [
-            sum(((ours - theirs).square().mean() for ours, theirs in zip(first, second, strict=True)), z.new_zeros(()))
+            sum(
+                ((ours - theirs).square().mean() for ours, theirs in zip(first, second, strict=True)),
+                moments[0][0].new_zeros(()),
+            )
             for first, second in combinations(moments, 2)
         ]
-        return torch.stack(pairs).mean() if pairs else z.new_zeros(())
+        return torch.stack(pairs).mean() if pairs else precise(z).sum() * 0

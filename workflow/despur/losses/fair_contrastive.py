@@ -66,6 +66,7 @@ def fair_contrast(
     (N,). ``parts``: both losses, or scl (L_scl alone), or fcl (-L_fcl alone). ``within``: L_fcl contrasts over the
     batch (the paper) or within each class (released code; with ``mean``, averaged over classes). ``plus``: 0 (the
     paper) or 1 (released code) is added to |P|. ``mean``: over samples, as the released code has it; Eq. 2 is the sum.
+    Raises ValueError for an attribute below 0, which is not known.
 
     >>> import torch
     >>> from despur.losses import fair_contrast
@@ -77,6 +78,9 @@ def fair_contrast(
     """
     check_choice("parts", parts, "both", "scl", "fcl")
     check_choice("within", within, "batch", "class")
+    y, a = y.long(), a.long()
+    if len(a) and int(a.min()) < 0:
+        raise ValueError("a negative attribute value means not known: leave out these samples")
     weights = torch.full_like(unit[:, 0], 1 / len(unit) if mean else 1.0)
     fair_each = class_weights(y, unit.dtype) if within == "class" and mean else weights
     fair_label = y * (int(a.max()) + 1) + a if within == "class" else a

@@ -19,7 +19,8 @@ def structural_distance(left: Tensor, right: Tensor, window: int, scales: int) -
     """1 - MS-SSIM of pairs of images, mean over channels: (B,), from 0 (equal) to 1 (Wang et al. 2003).
 
     ``left``, ``right``: (B,C,H,W) in [-1,1]. ``window``: the side of the Gaussian windows in pixels. ``scales``: how
-    many resolutions, each half of the one before, at most 5.
+    many resolutions, each half of the one before, at most 5. Raises ValueError for more, and for images that the window
+    does not fit into.
 
     >>> import torch
     >>> from despur.losses import structural_distance
@@ -27,6 +28,8 @@ def structural_distance(left: Tensor, right: Tensor, window: int, scales: int) -
     >>> structural_distance(black, white, window=11, scales=1)
     tensor([0.9999])
     """
+    if not 1 <= scales <= len(SCALE_WEIGHTS):
+        raise ValueError(f"scales={scales}: 1 to {len(SCALE_WEIGHTS)}")
     with torch.autocast(left.device.type, enabled=False):
         left, right = ((images.float() + 1) / 2 for images in (left, right))
         weights = torch.tensor(SCALE_WEIGHTS[:scales], device=left.device)
@@ -65,8 +68,11 @@ def window_means(maps: Tensor, window: int) -> Tensor:
 
 
 @cache
+@torch.inference_mode(False)
 def window_weights(side: int, window: int) -> Tensor:
     """Weights of each pixel of a side in each window, (side - window + 1, side): a Gaussian of 1.5 pixels."""
+    if side < window:
+        raise ValueError(f"a side of {side} pixels is below the window of {window}: see smallest_side")
     weights = (-(torch.arange(window) - (window - 1) / 2).square() / (2 * 1.5**2)).softmax(dim=0)
     starts = torch.arange(side - window + 1)[:, None]
     positions = starts + torch.arange(window)

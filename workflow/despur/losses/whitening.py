@@ -11,7 +11,7 @@ def whiten(z: Tensor, epsilon: float) -> Tensor:
     factor of their covariance (Ermolov et al. 2021, Sec. 3).
 
     ``epsilon``: share of the identity that is mixed into the covariance. Raises torch.linalg.LinAlgError if it is
-    singular, as it is for B <= D.
+    singular, as it is for B <= D without ``epsilon``.
 
     >>> import torch
     >>> from despur.losses import whiten
@@ -23,5 +23,9 @@ def whiten(z: Tensor, epsilon: float) -> Tensor:
         centered = precise(z) - precise(z).mean(dim=0)
         covariance = centered.T @ centered / (len(z) - 1)
         identity = torch.eye(z.shape[1], dtype=covariance.dtype, device=z.device)
+        if epsilon == 0 and len(z) <= z.shape[1]:  # rounding may hide that it is singular
+            raise torch.linalg.LinAlgError(  # type: ignore[attr-defined]
+                f"{len(z)} embeddings of {z.shape[1]} values: whitening needs more"
+            )
         factor = torch.linalg.cholesky((1 - epsilon) * covariance + epsilon * identity)
         return torch.linalg.solve_triangular(factor, centered.T, upper=False).T

@@ -6,15 +6,17 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from despur.metrics.groups import mean
+from despur.numerics.checks import read_attribute
 from despur.storage.store import Array
 
 ROWS = 2000  # the most samples of a group that enter a mean over pairs; they are evenly spaced
 
 
 def _groups(z: Array, a: Array, weights: Array | None) -> list[tuple[Array, Array]]:
-    """Representations and weights of at most ``ROWS`` samples of each group."""
+    """Representations and weights of at most ``ROWS`` samples of each group. Raises ValueError for a group below 0,
+    which is not known."""
     weights = np.ones(len(z)) if weights is None else weights
-    groups = []
+    groups, a = [], read_attribute(a)
     for value in np.unique(a):
         members = np.flatnonzero(a == value)
         rows = members[np.linspace(0, len(members) - 1, min(len(members), ROWS)).astype(int)]

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from despur.metrics.alignment import alignment_loss
+from despur.numerics.checks import read_classes
 from despur.storage.store import Array
 
 LIPSCHITZ = math.sqrt(2)  # C1
@@ -30,6 +31,7 @@ def clipped_cross_entropy(logits: Array, y: Array) -> Array:
     >>> clipped_cross_entropy(np.array([[2.0, 0.0], [9.0, 0.0]]), np.array([0, 1])).round(3)
     array([0.127, 1.386])
     """
+    y = read_classes(y, logits.shape[1])
     return np.minimum(-log_softmax(logits, axis=1)[np.arange(len(y)), y], ceiling(logits.shape[1]))
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from sklearn.kernel_approximation import Nystroem
 
 from despur.metrics.groups import group_accuracies, mean, one_hot
+from despur.numerics.checks import read_attribute
 from despur.numerics.linear import support_vectors
 from despur.storage.store import Array
 
@@ -14,7 +15,8 @@ def tpr_gaps(predicted: Array, y: Array, a: Array, weights: Array | None = None)
     al. 2021, Sec. 4).
 
     ``predicted``, ``y``, ``a``: (N,). For more than two attribute values: the largest rate minus the smallest.
-    ``weights`` (...,N): how often each sample counts, by default once.
+    ``weights`` (...,N): how often each sample counts, by default once. Raises ValueError for an attribute below 0,
+    which is not known.
 
     >>> import numpy as np
     >>> from despur.metrics import tpr_gaps
@@ -23,7 +25,7 @@ def tpr_gaps(predicted: Array, y: Array, a: Array, weights: Array | None = None)
     array([1., 0.])
     """
     weights = np.ones(len(y)) if weights is None else weights
-    gaps = []
+    gaps, a = [], read_attribute(a)
     for label in np.unique(y):
         groups = np.stack([(y == label) & (a == value) for value in np.unique(a[y == label])], axis=1)
         if groups.shape[1] > 1:
@@ -64,7 +66,7 @@ def demographic_parity_difference(predicted: Array, a: Array, classes: int, weig
     largest. NaN for one attribute value. As fairlearn defines it.
 
     ``predicted`` (N,) below ``classes``; ``a`` (N,); ``weights`` (...,N): how often each sample counts, by default
-    once.
+    once. Raises ValueError for an attribute below 0, which is not known.
 
     >>> import numpy as np
     >>> from despur.metrics import demographic_parity_difference
@@ -72,7 +74,7 @@ def demographic_parity_difference(predicted: Array, a: Array, classes: int, weig
     >>> float(demographic_parity_difference(predicted, a, classes=2))
     0.5
     """
-    weights, values = np.ones(len(a)) if weights is None else weights, np.unique(a)
+    weights, values = np.ones(len(a)) if weights is None else weights, np.unique(read_attribute(a))
     if len(values) < 2:
         return np.full(weights.shape[:-1], np.nan)
     rates = []

@@ -6,6 +6,7 @@ dimensions."""
 import numpy as np
 from scipy.sparse import csr_array
 
+from despur.numerics.checks import read_classes, read_mask
 from despur.storage.store import Array
 
 
@@ -20,16 +21,14 @@ def mean(values: Array, weights: Array | None = None) -> Array:
 def one_hot(values: Array, count: int) -> csr_array:
     """Values (N,), whole numbers from 0 to ``count`` - 1, as rows of a unit matrix, sparse (N,count). Raises ValueError
     for others."""
-    values = np.asarray(values)
-    if len(values) and (values.dtype.kind not in "biu" or values.min() < 0 or values.max() >= count):
-        raise ValueError(f"classes and attributes are whole numbers from 0 to {count - 1}; got {np.unique(values)[:5]}")
+    values = read_classes(values, count)
     return csr_array((np.ones(len(values)), values, np.arange(len(values) + 1)), shape=(len(values), count))
 
 
 def group_accuracies(correct: Array, groups: Array, weights: Array | None = None) -> Array:
     """Accuracy of each group, a share, (...,G); NaN for a group without samples. ``correct`` bool (N,); ``groups`` bool
     (N,G), which may overlap; ``weights`` (...,N): how often each sample counts, by default once. Raises ValueError for
-    other shapes.
+    other shapes or values.
 
     >>> import numpy as np
     >>> from despur.metrics import group_accuracies
@@ -37,7 +36,7 @@ def group_accuracies(correct: Array, groups: Array, weights: Array | None = None
     >>> group_accuracies(correct, group[:, None] == np.arange(3))
     array([1. , 0.5, nan])
     """
-    correct, groups = np.asarray(correct, bool), np.asarray(groups, bool)
+    correct, groups = read_mask(correct, "correct"), read_mask(groups, "groups")
     if correct.ndim != 1 or groups.ndim != 2 or len(groups) != len(correct):
         shapes = f"correct has the shape {correct.shape}, groups {groups.shape}"
         raise ValueError(f"{shapes}: give bool (N,), of each sample, and bool (N,G), a column for each group")

@@ -15,7 +15,8 @@ def mutual_information(z: Array, labels: Array, fitted: Array | None = None, wei
 
     p(y|z) is a multinomial logistic regression on ``z`` (N,D); p(y) is the distribution of ``labels`` (N,) among the
     samples of the average; classes that have none there are left out. The regression is fitted on all samples and
-    averaged over all (the paper), or fitted on the rows ``fitted`` and averaged over the others (released code).
+    averaged over all (the paper), or fitted on ``fitted`` (rows, or bool (N,)) and averaged over the others
+    (released code).
     ``weights`` (...,N): how often each sample counts in the average, by default once; the fit is not weighted.
     The fit is converged in float64, so that the number of threads does not matter.
 
@@ -26,8 +27,9 @@ def mutual_information(z: Array, labels: Array, fitted: Array | None = None, wei
     0.52
     """
     weights = np.ones(len(z)) if weights is None else weights
-    rows = np.arange(len(z)) if fitted is None else fitted
-    others = rows if fitted is None else np.setdiff1d(np.arange(len(z)), fitted)
+    every, labels = np.arange(len(z)), np.asarray(labels)
+    rows = every if fitted is None else every[fitted]
+    others = rows if fitted is None else np.setdiff1d(every, rows)
     classes = np.unique(labels[rows])
     if len(classes) < 2:
         return np.zeros(weights.shape[:-1])

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import softmax
 
 from despur.metrics.groups import average_groups, mean
+from despur.numerics.checks import read_classes, read_mask, read_probabilities
 from despur.storage.store import Array, Dataset
 
 BINS = 15  # Guo et al. 2017, Sec. 5
@@ -19,45 +20,57 @@ def brier_score(probabilities: Array, y: Array, weights: Array | None = None) ->
     """Mean squared distance of the ``probabilities`` (N,C) and the one-hot classes (Brier 1950), (...), from 0 to 2; of
     two classes half of it, as in scikit-learn.
 
-    ``y`` (N,); ``weights`` (...,N): how often each sample counts, by default once.
+    ``y`` (N,); ``weights`` (...,N): how often each sample counts, by default once. Raises ValueError for what are no
+    probabilities or classes.
 
     >>> import numpy as np
     >>> from despur.metrics import brier_score
     >>> float(brier_score(np.array([[0.8, 0.2], [0.4, 0.6]]), np.array([0, 1])).round(3))
     0.1
     """
+    probabilities = read_probabilities(probabilities)
+    y = read_classes(y, probabilities.shape[1])
     squared = np.square(probabilities).sum(axis=1) + 1 - 2 * probabilities[np.arange(len(y)), y]
     return mean(squared / 2 if probabilities.shape[1] == 2 else squared, weights)
 
 
 def calibration_error(probabilities: Array, y: Array, weights: Array | None = None) -> Array:
     """Expected calibration error (Guo et al. 2017, Eq. 3), (...): the mean distance between confidence and accuracy,
-    over ``BINS`` bins of confidence of equal width. Arguments as in :func:`brier_score`.
+    over ``BINS`` bins of confidence of equal width. A confidence at an edge counts in the bin above it, where Guo et
+    al. count it in the one below. Arguments and errors as in :func:`brier_score`.
 
     >>> import numpy as np
     >>> from despur.metrics import calibration_error
     >>> float(calibration_error(np.array([[0.8, 0.2], [0.4, 0.6]]), np.array([0, 1])).round(3))
     0.3
     """
-    confidence = probabilities.max(axis=1)
+    probabilities = read_probabilities(probabilities)
+    y, confidence = read_classes(y, probabilities.shape[1]), probabilities.max(axis=1)
     bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
     error = (probabilities.argmax(axis=1) == y) - confidence
     return np.abs(mean((bins[:, None] == np.arange(BINS)) * error[:, None], weights)).sum(axis=-1)
 
 
-def areas_under_curves(score: Array, positive: Array, weights: Array) -> tuple[Array, Array]:
+def areas_under_curves(score: Array, positive: Array, weights: Array | None = None) -> tuple[Array, Array]:
     """Area under the ROC curve (Fawcett 2006), and average precision as scikit-learn defines it: shares, (...); NaN
     where all samples are positive or none is.
 
-    ``score`` (N,): higher for positive ones; ``positive`` bool (N,); ``weights`` (...,N).
+    ``score`` (N,): higher for positive ones; ``positive`` bool (N,); ``weights`` (...,N): how often each sample counts,
+    by default once. Raises ValueError for a score that is NaN.
 
     >>> import numpy as np
     >>> from despur.metrics import areas_under_curves
     >>> score, positive = np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True])
-    >>> roc, precision = areas_under_curves(score, positive, np.ones(4))
+    >>> roc, precision = areas_under_curves(score, positive)
     >>> float(roc), round(float(precision), 3)
     (0.75, 0.833)
     """
+    score, positive = np.asarray(score, float), read_mask(positive, "positive")
+    if np.isnan(score).any():
+        raise ValueError("score: NaN has no rank; leave out these samples")
+    weights = np.ones(len(score)) if weights is None else weights
+    if not len(score):
+        return (np.full(weights.shape[:-1], np.nan),) * 2
     values, place = np.unique(-score, return_inverse=True)  # equal scores are one point of the curves
     order, starts = np.argsort(place, kind="stable"), np.searchsorted(np.sort(place), np.arange(len(values)))
     every = np.take(weights, order, axis=-1)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from despur.numerics.checks import read_mask
 from despur.storage.store import Array
 
 
@@ -17,5 +18,5 @@ def share_inside(maps: Array, masks: Array) -> Array:
     array([0.75])
     """
     total = maps.sum(axis=(1, 2), dtype=float)
-    inside = (maps * masks).sum(axis=(1, 2), dtype=float)
+    inside = (maps * read_mask(masks, "masks")).sum(axis=(1, 2), dtype=float)
     return np.divide(inside, total, out=np.full(len(maps), np.nan), where=total > 0)

@@ -13,13 +13,16 @@ def near_best_accuracy(accuracy: Array, gap: Array, margin: float) -> int:
     GAPs, the most accurate; then the first. ``accuracy``, ``gap``: shares, (M,).
 
     Shen et al. 2021, Experiments: "minimize GAP while maintaining accuracy as close as possible to the best-achievable
-    value".
+    value". Raises ValueError for an accuracy that is NaN.
 
     >>> import numpy as np
     >>> from despur.metrics import near_best_accuracy
     >>> near_best_accuracy(np.array([0.90, 0.89, 0.70]), np.array([0.30, 0.10, 0.05]), margin=0.02)
     1
     """
+    accuracy, gap = np.asarray(accuracy), np.asarray(gap)
+    if np.isnan(accuracy).any():
+        raise ValueError("accuracy: NaN; leave out these settings")
     allowed = np.flatnonzero(accuracy >= accuracy.max() - margin)
     return int(allowed[np.lexsort((-accuracy[allowed], gap[allowed]))[0]])
 
@@ -48,6 +51,7 @@ def on_pareto_front(accuracy: Array, harm: Array) -> Array:
     >>> on_pareto_front(np.array([0.9, 0.8, 0.7]), np.array([0.3, 0.1, 0.2]))
     array([ True,  True, False])
     """
+    accuracy, harm = np.asarray(accuracy), np.asarray(harm)
     beaten = (accuracy[None, :] > accuracy[:, None]) & (harm[None, :] < harm[:, None])
     return np.logical_not(beaten.any(axis=1))
 

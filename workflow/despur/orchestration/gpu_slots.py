@@ -68,7 +68,8 @@ def check_slots(slots: int, jobs_per_gpu: int, devices: Sequence[str]) -> None:
     """Refuse more slots (jobs at once, each on a GPU) than there are."""
     if slots and not devices:
         raise DeviceError(
-            "a GPU is requested, and this machine shows none (nvidia-smi, CUDA_VISIBLE_DEVICES): use profiles/default"
+            "a GPU is requested, and this machine shows none (nvidia-smi, CUDA_VISIBLE_DEVICES): use profiles/default, "
+            "or, on a cluster without GPUs, --set-resources train_stage1:gpu=0 train_stage2:gpu=0"
         )
     if slots > len(devices) * jobs_per_gpu:
         raise DeviceError(

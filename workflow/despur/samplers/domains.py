@@ -18,8 +18,8 @@ def domains(y: Array, inferred: Array, reading: str = "attribute") -> Array:
 
 
 def balanced(rng: np.random.Generator, group: Array, batch_size: int) -> Iterator[Array]:
-    """Mini-batches of ``batch_size`` rows, of an epoch of N samples, drawn with replacement; each group has the same
-    probability. ``group``: (N,).
+    """Mini-batches of ``batch_size`` rows, of an epoch of N samples, drawn with replacement; each group that has
+    samples has the same probability. The last mini-batch may be smaller. ``group``: (N,), from 0.
 
     >>> import numpy as np
     >>> from despur.samplers import balanced
@@ -27,8 +27,9 @@ def balanced(rng: np.random.Generator, group: Array, batch_size: int) -> Iterato
     >>> [batch.shape for batch in batches]
     [(50,), (50,)]
     """
+    group = np.asarray(group, int)
     sizes = np.bincount(group)
-    rows = rng.choice(len(group), len(group), p=1 / (len(sizes) * sizes[group]))
+    rows = rng.choice(len(group), len(group), p=1 / (np.count_nonzero(sizes) * sizes[group]))
     yield from np.split(rows, range(batch_size, len(rows), batch_size))
 
 

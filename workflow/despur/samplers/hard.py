@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from despur.numerics.checks import read_mask
 from despur.specs.settings import check_choice
 from despur.storage.store import Array
 
@@ -58,6 +59,7 @@ class HardSampler:
         self, y: Array, predicted: Array, num_positives: int, num_negatives: int, sampling: str = "hard"
     ) -> None:
         check_choice("sampling", sampling, "hard", "random")
+        y, predicted = np.asarray(y), np.asarray(predicted)
         self.y, self.predicted, self.wrong = y, predicted, predicted != y
         self.num_positives, self.num_negatives = num_positives, num_negatives
         with_right = np.isin(y, np.unique(y[~self.wrong]))
@@ -115,6 +117,7 @@ def upsampled(rng: np.random.Generator, wrong: Array) -> tuple[Array, Array]:
     >>> wrong, np.sort(right)
     (array([0, 0]), array([1, 2]))
     """
+    wrong = read_mask(wrong, "wrong")
     size = int(max(wrong.sum(), (~wrong).sum()))
     return repeat_shuffled(rng, np.flatnonzero(wrong), size), repeat_shuffled(rng, np.flatnonzero(~wrong), size)
 
