@@ -233,7 +233,11 @@ def test_each_method_of_a_matrix_gets_the_same_number_of_trials_and_the_best_mak
         and tuned["matrix"]["methods"]["DFR"] == "dfr"
     )
     assert f"1 of 7 trials could not be trained (results/logs says why): {lost[0]}" in told
-    assert tuned["seeds"] == 2 and "trials" not in tuned["matrix"] and "make reference CONFIG=small_tuned.yaml" in told
+    assert (
+        tuned["matrix"].keys() == {"data", "methods"}
+        and tuned["seeds"] == 2
+        and "make reference CONFIG=small_tuned.yaml" in told
+    )
     Path("small_tuned.yaml").write_text("seeds: 3\n")
     with pytest.raises(SettingError, match="move it away"):
         list(search.search_settings(None, None, 16, 3, "best", False, [], file))
@@ -243,6 +247,9 @@ def test_a_search_needs_a_method_and_data_or_the_trials_of_a_matrix(made):
     with pytest.raises(SettingError, match="name a method and a data set, or a configuration"):
         list(search.search_settings("erm", None, 16, 3, "best", False, []))
     (file := Path("small.yaml")).write_text(MATRIX.replace("trials: 3, ", ""))
+    for given in (("erm", None, 16, 3, "best"), (None, None, 9, 3, "best"), (None, None, 16, 3, "nonsense")):
+        with pytest.raises(SettingError, match=r"leave out the method, .* --selection"):
+            list(search.search_settings(*given, False, [], file))
     with pytest.raises(SettingError, match=r"matrix\.trials must say"):
         list(search.search_settings(None, None, 16, 3, "best", False, [], file))
     file.write_text(re.sub(", methods: {.*?}", "", MATRIX))

@@ -67,8 +67,16 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
             "--configfile": PATH
             | {"help": "instead: each method of its matrix, with matrix.trials points; writes FILE_tuned.yaml"},
             "--selection": SELECTION,
-            "--trials": {"type": int, "default": 16, "help": "points that are tried; the first has the defaults"},
-            "--seeds": {"type": int, "default": 3, "help": "how often the best point is trained; default: 3"},
+            "--trials": {
+                "type": int,
+                "default": search.TRIALS,
+                "help": "points that are tried; the first has the defaults",
+            },
+            "--seeds": {
+                "type": int,
+                "default": search.SEEDS,
+                "help": "how often the best point is trained; default: 3",
+            },
             "--dry-run": {"action": "store_true", "help": "only list the points and the jobs"},
         },
     ),

@@ -33,6 +33,7 @@ SCALES = {
     "log": "uniform in its logarithm",
     "log_to_one": "uniform in the logarithm of 1 minus it",
 }
+TRIALS, SEEDS = 16, 3  # of the search of one method
 HEADER = "# Written by despur search --configfile {}: of each method the point that is best on validation data.\n"
 
 
@@ -50,6 +51,11 @@ def search_settings(
     best on validation data with all seeds; or of all methods of a configuration's matrix"""
     options = [*options, *(["--dry-run"] if dry_run else [])]
     if configfile:
+        if method or data or (trials, seeds, selection) != (TRIALS, SEEDS, "best"):
+            raise SettingError(
+                "--configfile searches the methods of its matrix, with matrix.trials points on matrix.data: leave out "
+                "the method, the data set, --trials, --seeds and --selection"
+            )
         yield from search_matrix(configfile, options, dry_run)
         return
     if not method or not data:
@@ -147,7 +153,8 @@ def rank_trials(name: str, trained: Sequence[str], selection: str) -> Iterator[s
 
 def write_tuned(target: Path, header: str, config: Mapping[str, Any], winners: Mapping[str, str]) -> None:
     """The configuration of a matrix with these methods."""
-    tuned = {**config, "matrix": {"data": config["matrix"]["data"], "methods": dict(winners)}}
+    matrix = {key: value for key, value in config["matrix"].items() if key != "trials"}
+    tuned = {**config, "matrix": matrix | {"methods": dict(winners)}}
     write_text(target, header + yaml.safe_dump(tuned, sort_keys=False))
 
 
