@@ -8,6 +8,9 @@ import sys
 import pytest
 from examples import list_examples, list_public, run_example
 
+import despur
+from despur import metrics
+
 TRAINED = ("despur.train", "despur.load", "despur.load_metrics")  # one makes what the others read
 PROJECTED = ("despur.inference.clusters", "despur.inference.george")  # UMAP is compiled
 EXAMPLES = [
@@ -26,6 +29,10 @@ def test_examples_hold(name, test):
 def test_examples_of_training_hold(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert [run_example(test) for name, test in list_examples() if name in TRAINED] == [""] * 3
+
+
+def test_notebooks_complete_public_names():
+    assert set(dir(metrics)) == set(metrics.__all__) and "train" in dir(despur)
 
 
 def test_public_functions_have_an_example():

@@ -8,7 +8,7 @@ from typing import Any
 
 from despur.specs.public import publish
 
-_load_public, __all__ = publish(__name__, __file__)
+_load_public, __all__, __dir__ = publish(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:

@@ -37,7 +37,7 @@ def brier_score(probabilities: Array, y: Array, weights: Array | None = None) ->
 def calibration_error(probabilities: Array, y: Array, weights: Array | None = None) -> Array:
     """Expected calibration error (Guo et al. 2017, Eq. 3), (...): the mean distance between confidence and accuracy,
     over ``BINS`` bins of confidence of equal width. A confidence at an edge counts in the bin above it, where Guo et
-    al. count it in the one below. Arguments and errors as in :func:`brier_score`.
+    al. count it in the one below. Arguments as in :func:`brier_score`, and its errors.
 
     >>> import numpy as np
     >>> from despur.metrics import calibration_error

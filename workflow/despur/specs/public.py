@@ -14,8 +14,8 @@ def read_stub(file: str) -> dict[str, tuple[str, str]]:
     return {alias.asname or alias.name: (node.module or "", alias.name) for node in imports for alias in node.names}
 
 
-def publish(package: str, file: str) -> tuple[Callable[[str], Any], list[str]]:
-    """``__getattr__`` and ``__all__`` of a package."""
+def publish(package: str, file: str) -> tuple[Callable[[str], Any], list[str], Callable[[], list[str]]]:
+    """``__getattr__``, ``__all__`` and ``__dir__`` of a package."""
     names = read_stub(file)
 
     def load(name: str) -> Any:
@@ -24,4 +24,4 @@ def publish(package: str, file: str) -> tuple[Callable[[str], Any], list[str]]:
         module, attribute = names[name]
         return getattr(import_module(module), attribute)
 
-    return load, sorted(names)
+    return load, sorted(names), lambda: sorted(names)
