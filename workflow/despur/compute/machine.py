@@ -96,7 +96,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
         "--checkpoint-seconds",
         {
             "type": float,
-            "default": float(os.environ.get("DESPUR_CHECKPOINT_SECONDS", 30)),
+            "default": os.environ.get("DESPUR_CHECKPOINT_SECONDS", "30"),
             "help": "how often a run's state is saved",
         },
     ),
