@@ -1,6 +1,7 @@
 """Evaluation: what a bootstrap sample is, and the bound of Theorem 3.1. (Values of whole runs: test_runs.py.)"""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -149,6 +150,18 @@ def test_a_bootstrap_value_is_the_metric_of_the_repeated_samples(dataset, output
 
 
 # the bound of Theorem 3.1
+
+
+def test_the_bound_reads_no_class_of_other_splits(dataset, outputs):
+    rows, table = dataset.rows("test"), dataset.table.copy()
+    table.loc[dataset.rows("val"), "y"] = -1  # as of samples without a class
+    ones = np.ones((1, len(rows)))
+    with_all, with_some = (
+        [(m, g, float(np.ravel(v)[0])) for m, g, v in measure_bound(given, rows, *values, ones)]
+        for given in (dataset, replace(dataset, table=table))
+        for values in [(outputs["z"], outputs["logits"], outputs["head"])]
+    )
+    assert with_all == with_some
 
 
 def test_losses_and_bound_of_each_class_by_a_loop(dataset, outputs):

@@ -12,12 +12,18 @@ def test_areas_of_whole_numbers_are_those_of_floats():
     score, positive = np.array([0, 50, 200, 255], np.uint8), [0, 0, 1, 1]
     assert metrics.areas_under_curves(score, positive) == (1, 1)
     assert np.isnan(metrics.areas_under_curves(np.array([]), np.array([], bool))).all()
+    assert np.isnan(metrics.areas_under_curves([0.1, np.nan], [0, 1])).all()
+
+
+def test_fairness_takes_lists():
+    assert metrics.demographic_parity_difference([0, 1, 1, 1], [0, 0, 1, 1], 2) == 0.5
+    assert metrics.equalized_odds_difference([0, 1, 1, 1], [0, 0, 1, 1], [0, 1, 0, 1], 2) == 1
+    assert metrics.tpr_gap([0, 1, 1, 1], [0, 0, 1, 1], [0, 1, 0, 1]) == pytest.approx(np.sqrt(0.5))
 
 
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
-        (lambda: metrics.areas_under_curves([0.1, np.nan], [0, 1]), "NaN has no rank"),
         (lambda: metrics.areas_under_curves([0.1, 0.2], [-1, 1]), "positive: give bool"),
         (lambda: metrics.brier_score(np.array([[0.9, 0.1]]), np.array([-1])), "whole numbers from 0 to 1"),
         (lambda: metrics.brier_score(np.array([[9.0, 1.0]]), np.array([0])), "not logits"),

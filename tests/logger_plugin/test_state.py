@@ -99,12 +99,13 @@ def test_a_failure_says_where_the_log_is_how_it_ends_and_how_to_run_the_job_by_h
 
 def test_a_failure_on_a_cluster_says_what_the_cluster_says_and_shows_no_log_of_an_earlier_attempt(clock, tmp_path):
     log = tmp_path / "erm.log"
-    log.write_text("error: a GPU is requested")
+    log.write_text("stopped by hand")
     os.utime(log, (0, 0))
     state, told = RunState(clock), job(7, "train_stage2", STAGE2, str(log), "Training erm on d, seeds 0")
     state.start(told)
     reason = "SLURM status is: 'OUT_OF_MEMORY'. For further error details see the cluster/cloud log and more."
     failed = state.fail(told | {"rule_msg": reason, "log": [str(log), "slurm/1001.log"]})
+    assert not failed.was_interrupted()
     assert describe_failure(failed).splitlines()[1:4] == [
         "  SLURM status is: 'OUT_OF_MEMORY'.",
         "  log of the cluster: slurm/1001.log",

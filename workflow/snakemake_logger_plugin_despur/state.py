@@ -44,7 +44,15 @@ class Job:
 
     def was_interrupted(self) -> bool:
         """Whether Ctrl-C ended it: it died of that, or its log ends with what a stage of despur says then."""
-        return self.end == "SIGINT" or "".join(read_lines(self.log)[-1:]).startswith("stopped")
+        return self.end == "SIGINT" or "".join(self.read_log()[-1:]).startswith("stopped")
+
+    def has_old_log(self) -> bool:
+        """Whether its log is of an earlier attempt; a minute is left for clocks that differ."""
+        return bool(self.log) and Path(self.log).is_file() and Path(self.log).stat().st_mtime < self.date - 60
+
+    def read_log(self) -> list[str]:
+        """The lines of its log; none of an earlier attempt."""
+        return [] if self.has_old_log() else read_lines(self.log)
 
 
 def list_warnings(job: Job) -> list[str]:
@@ -168,10 +176,9 @@ def read_lines(log: str) -> list[str]:
 def describe_failure(job: Job) -> str:
     """What a person needs of a job that failed: what a cluster says of it, the end of its log, where the logs are, and
     how to run the job by hand."""
-    is_old = Path(job.log).is_file() and Path(job.log).stat().st_mtime < job.date - 60  # clocks may differ
-    lines = [] if is_old else read_lines(job.log)[-LINES:]
+    lines = job.read_log()[-LINES:]
     log = [f"  the end of its log, {job.log}:", *(f"    {line}" for line in lines)] if lines else []
-    state = "of an earlier attempt" if is_old else "empty"
+    state = "of an earlier attempt" if job.has_old_log() else "empty"
     missing = [f"  its log, {job.log}, is {state}"] if job.log and not lines else []
     cluster = [f"  {job.reason}"] * bool(job.reason) + [f"  log of the cluster: {log}" for log in job.cluster_logs]
     end = f" ({job.end})" if job.end else ""

@@ -36,7 +36,7 @@ def mmd(z: Tensor, domain: Tensor, domains: int, kernels: int) -> Tensor:
     tensor(1.4056)
     """
     if len(z) < 4:
-        return precise(z).sum() * 0
+        return precise(z)[:0].sum()
     with torch.autocast(z.device.type, enabled=False):
         member = torch.nn.functional.one_hot(domain.long(), domains).to(precise(z).dtype)
         size = member.sum(dim=0)
@@ -72,4 +72,4 @@ def coral(z: Tensor, domain: Tensor, domains: int) -> Tensor:
             )
             for first, second in combinations(moments, 2)
         ]
-        return torch.stack(pairs).mean() if pairs else precise(z).sum() * 0
+        return torch.stack(pairs).mean() if pairs else precise(z)[:0].sum()

@@ -25,7 +25,7 @@ def tpr_gaps(predicted: Array, y: Array, a: Array, weights: Array | None = None)
     array([1., 0.])
     """
     weights = np.ones(len(y)) if weights is None else weights
-    gaps, a = [], read_attribute(a)
+    predicted, y, a, gaps = np.asarray(predicted), np.asarray(y), read_attribute(a), []
     for label in np.unique(y):
         groups = np.stack([(y == label) & (a == value) for value in np.unique(a[y == label])], axis=1)
         if groups.shape[1] > 1:
@@ -74,7 +74,8 @@ def demographic_parity_difference(predicted: Array, a: Array, classes: int, weig
     >>> float(demographic_parity_difference(predicted, a, classes=2))
     0.5
     """
-    weights, values = np.ones(len(a)) if weights is None else weights, np.unique(read_attribute(a))
+    predicted, a = np.asarray(predicted), read_attribute(a)
+    weights, values = np.ones(len(a)) if weights is None else weights, np.unique(a)
     if len(values) < 2:
         return np.full(weights.shape[:-1], np.nan)
     rates = []
@@ -98,6 +99,7 @@ def equalized_odds_difference(
     >>> float(equalized_odds_difference(predicted, y, a, classes=2))
     1.0
     """
+    predicted, y, a = np.asarray(predicted), np.asarray(y), read_attribute(a)
     weights = np.ones(len(a)) if weights is None else weights
     within = [
         demographic_parity_difference(predicted[y == label], a[y == label], classes, weights[..., y == label])

@@ -53,10 +53,10 @@ def calibration_error(probabilities: Array, y: Array, weights: Array | None = No
 
 def areas_under_curves(score: Array, positive: Array, weights: Array | None = None) -> tuple[Array, Array]:
     """Area under the ROC curve (Fawcett 2006), and average precision as scikit-learn defines it: shares, (...); NaN
-    where all samples are positive or none is.
+    where all samples are positive or none is, or a score is NaN.
 
     ``score`` (N,): higher for positive ones; ``positive`` bool (N,); ``weights`` (...,N): how often each sample counts,
-    by default once. Raises ValueError for a score that is NaN.
+    by default once.
 
     >>> import numpy as np
     >>> from despur.metrics import areas_under_curves
@@ -66,10 +66,8 @@ def areas_under_curves(score: Array, positive: Array, weights: Array | None = No
     (0.75, 0.833)
     """
     score, positive = np.asarray(score, float), read_mask(positive, "positive")
-    if np.isnan(score).any():
-        raise ValueError("score: NaN has no rank; leave out these samples")
     weights = np.ones(len(score)) if weights is None else weights
-    if not len(score):
+    if not len(score) or np.isnan(score).any():
         return (np.full(weights.shape[:-1], np.nan),) * 2
     values, place = np.unique(-score, return_inverse=True)  # equal scores are one point of the curves
     order, starts = np.argsort(place, kind="stable"), np.searchsorted(np.sort(place), np.arange(len(values)))

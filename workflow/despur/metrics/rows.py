@@ -127,7 +127,7 @@ def measure_bound(dataset: Dataset, rows: Array, z: Array, logits: Array, head: 
     As the theorem assumes, its class-attribute groups are those with training samples, and the average weighs them
     by their training sizes. ``head`` (C,D)."""
     y, a, train = dataset.y, dataset.a, dataset.rows_with_attribute("train")
-    loss, classes = bound.clipped_cross_entropy(logits, y)[rows], logits.shape[1]
+    loss, classes = bound.clipped_cross_entropy(logits[rows], y[rows]), logits.shape[1]
     for label, name in enumerate(dataset.about["classes"]):
         of_class = train[y[train] == label]
         values, sizes = np.unique(a[of_class], return_counts=True)

@@ -24,16 +24,16 @@ def read_classes(values: Any, count: int) -> Array:
 
 
 def read_attribute(values: Any) -> Array:
-    """Attribute values (N,). Raises ValueError for a negative one, as -1 says that it is not known."""
+    """Attribute values (N,). Raises ValueError for one that is negative or NaN, as -1 says that it is not known."""
     values = np.asarray(values)
-    if values.dtype.kind in "if" and (values < 0).any():
-        raise ValueError("a negative attribute value means not known: leave out these samples")
+    if values.dtype.kind in "if" and not (values >= 0).all():
+        raise ValueError("an attribute value that is negative or NaN is not known: leave out these samples")
     return values
 
 
 def read_probabilities(values: Any) -> Array:
-    """Probabilities (N,C). Raises ValueError for another shape or range, such as that of logits."""
+    """Probabilities (N,C), which may be NaN. Raises ValueError for another shape or range, such as that of logits."""
     values = np.asarray(values)
-    if values.ndim != 2 or not ((values >= 0) & (values <= 1 + 1e-6)).all():
-        raise ValueError(f"probabilities: give (N,C) from 0 to 1, not logits; got the shape {values.shape}")
+    if values.ndim != 2 or (values < 0).any() or (values > 1 + 1e-6).any():
+        raise ValueError(f"probabilities: give (N,C) from 0 to 1, not logits; got {values[:1]}, {values.shape}")
     return values
