@@ -133,8 +133,8 @@ def upstream_files(stage, component, file):
 
 
 def job_resource(stage, resource):
-    """How much of a resource a job requests: more at each attempt; cores, at least its threads (--set-threads). Profiles
-    limit it (gpu) or replace it."""
+    """How much of a resource a job requests: more at each attempt; cores, at least its threads (--set-threads).
+    Profiles limit it (gpu) or replace it."""
     gpus = 0 if profile_resource("gpu").get(STAGES[stage].rule) == 0 else GPUS
 
     def amount(wildcards, attempt, threads):

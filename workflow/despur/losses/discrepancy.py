@@ -35,13 +35,14 @@ def mmd(z: Tensor, domain: Tensor, domains: int, kernels: int) -> Tensor:
     >>> mmd(z, domain, domains=2, kernels=1)
     tensor(1.4056)
     """
+    z = precise(z)
     if len(z) < 4:
-        return precise(z)[:0].sum()
+        return z[:0].sum()  # 0, with a gradient
     with torch.autocast(z.device.type, enabled=False):
-        member = torch.nn.functional.one_hot(domain.long(), domains).to(precise(z).dtype)
+        member = torch.nn.functional.one_hot(domain.long(), domains).to(z.dtype)
         size = member.sum(dim=0)
         has_two, size = size >= 2, size.clamp(min=2)
-        sums = member.T @ mean_rbf_kernel(precise(z), kernels) @ member
+        sums = member.T @ mean_rbf_kernel(z, kernels) @ member
         within = sums.diagonal() / (size * (size - 1))
         squared = within[:, None] + within[None, :] - 2 * sums / (size[:, None] * size[None, :])
         pairs = (has_two[:, None] & has_two[None, :]).triu(diagonal=1)
@@ -62,14 +63,12 @@ def coral(z: Tensor, domain: Tensor, domains: int) -> Tensor:
     """
     if len(domain) and not (int(domain.min()) >= 0 and int(domain.max()) < domains):
         raise ValueError(f"domains are from 0 to {domains - 1}; got {domain.unique().tolist()[:5]}")
+    z = precise(z)
     with torch.autocast(z.device.type, enabled=False):
-        parts = [part for label in range(domains) if len(part := precise(z[domain == label])) > 1]
+        parts = [part for label in range(domains) if len(part := z[domain == label]) > 1]
         moments = [(part.mean(dim=0), torch.cov(part.T)) for part in parts]
         pairs = [
-            sum(
-                ((ours - theirs).square().mean() for ours, theirs in zip(first, second, strict=True)),
-                moments[0][0].new_zeros(()),
-            )
+            sum(((ours - theirs).square().mean() for ours, theirs in zip(first, second, strict=True)), z.new_zeros(()))
             for first, second in combinations(moments, 2)
         ]
-        return torch.stack(pairs).mean() if pairs else precise(z)[:0].sum()
+        return torch.stack(pairs).mean() if pairs else z[:0].sum()
