@@ -60,7 +60,7 @@ class Project:
         return cls(root)
 
     def copy(self, root: Path) -> "Project":
-        """The project as it is, with results and what Snakemake knows about them; times of files and the environment are kept."""
+        """The project as it is, with results and what Snakemake knows about them; times and the environment stay."""
         copied = Project(shutil.copytree(self.root, root))
         copied.environment = self.environment | {"PYTHONPATH": copied.environment["PYTHONPATH"]}
         return copied

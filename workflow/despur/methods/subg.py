@@ -5,6 +5,7 @@ from despur.methods.suby import SUBY
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import component
 
+REVISION = 2
 SETTINGS = {
     **read_declarations("methods", "suby")["SETTINGS"],
     "groups": component("inference", "oracle", "Idrissi et al., Sec. 2: known groups"),

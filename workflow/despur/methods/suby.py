@@ -1,5 +1,9 @@
-"""SUBY (Idrissi et al. 2021): ERM on a random subset in which every class is as large as the smallest one."""
+"""SUBY (Idrissi et al. 2021): ERM on a random subset in which every class is as large as the smallest one.
 
+Deviation: an epoch has as many steps as one of all training samples, as in SubpopBench. (Theirs shows each sample of
+the subset once: with equal epochs, a small subset is trained by few steps.)"""
+
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,11 +16,12 @@ from despur.methods.families.domain_batches import number_groups
 from despur.specs.hyperparameters import as_erm
 from despur.storage.store import Array
 
+REVISION = 2
 SETTINGS = {**as_erm("Idrissi et al. tune all; here as RWY", weight_decay=1e-3)}
 
 
 class SUBY(GradientMethod):
-    """The subset is drawn once, at the start; an epoch shows each of its samples once."""
+    """The subset is drawn once, at the start. Each of its samples is shown once before any is shown again."""
 
     def setup(self) -> None:
         self.group = number_groups(self.task)
@@ -30,5 +35,6 @@ class SUBY(GradientMethod):
         subset = self.networks.get_buffer("subset")
         if self.epochs_done == 0:
             subset.copy_(torch.from_numpy(equal_groups(self.group, rng)))
-        order = rng.permutation(subset.cpu().numpy())
+        rounds = math.ceil(len(self.task) / len(subset))
+        order = np.concatenate([rng.permutation(subset.cpu().numpy()) for _ in range(rounds)])[: len(self.task)]
         yield from np.split(order, range(self.settings["batch_size"], len(order), self.settings["batch_size"]))

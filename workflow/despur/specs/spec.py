@@ -32,8 +32,17 @@ class Spec:
     @property
     def reads_true_attribute(self) -> bool:
         """Whether it, or an inference that it reads, sees the true attribute of training samples."""
-        declared = read_declarations(self.kind, self.base_name).get("READS_TRUE_GROUPS", False)
-        return bool(declared) or any(component.reads_true_attribute for component in self.components.values())
+        return self.declares("READS_TRUE_GROUPS")
+
+    @property
+    def trains_on_attribute(self) -> bool:
+        """The same, of training or validation samples."""
+        return self.reads_true_attribute or self.declares("READS_VALIDATION_GROUPS")
+
+    def declares(self, flag: str) -> bool:
+        """Whether the file of it, or of a component that it reads, sets a flag."""
+        own = read_declarations(self.kind, self.base_name).get(flag, False)
+        return bool(own) or any(component.declares(flag) for component in self.components.values())
 
     def seed(self, seed: int) -> int:
         """The seed of a run: ``seed``, or 0 where nothing is drawn (``SEEDLESS``)."""

@@ -11,8 +11,9 @@ others: it is behind at least those that are shown to be better, and ahead of th
 than three seeds show nothing.
 
 Representations are compared at the same scale: leakage and mutual information are of standardized ones, the latter
-fitted on one half of the samples and averaged over the other. A method ``at_chance`` (:func:`is_at_chance`) has no
-rank: what it does not know, it does not leak.
+fitted on one half of the samples and averaged over the other; alignment is the cosine. A method ``at_chance``
+(:func:`is_at_chance`) has no rank by a metric that is good where nothing is known: what it does not know, it does not
+leak.
 """
 
 import argparse
@@ -48,7 +49,7 @@ COMPARISON_COLUMNS = [
 @dataclass(frozen=True)
 class Metric:
     """A column of the matrix. ``scale``: from what is stored to the unit that is shown; ``paper``: whose measure it is;
-    ``as_ratio``: compared by logarithms."""
+    ``good_at_chance``: a constant representation is best by it; ``as_ratio``: compared by logarithms."""
 
     name: str
     label: str
@@ -56,17 +57,19 @@ class Metric:
     paper: str = ""
     higher_is_better: bool = False
     scale: float = 1.0
+    good_at_chance: bool = False
     as_ratio: bool = False
 
 
 METRICS = (
     Metric("worst_group_accuracy", "worst-group accuracy", "%", "cnc", True, 100),
     Metric("average_accuracy", "average accuracy", "%", "", True, 100),
-    Metric("gap", "GAP", "%", "fair_cl", scale=100),
-    Metric("leakage_representations_standardized", "leakage", "%", "fair_cl", scale=100),
+    Metric("gap", "GAP", "%", "fair_cl", scale=100, good_at_chance=True),
+    Metric("leakage_representations_standardized", "leakage", "%", "fair_cl", scale=100, good_at_chance=True),
     Metric("mutual_information_class_standardized_half", "I(Y;Z)", "nats", "cnc", True),
-    Metric("mutual_information_attribute_standardized_half", "I(A;Z)", "nats", "cnc"),
-    Metric("alignment_loss", "alignment loss", "distance", "cnc"),
+    Metric("mutual_information_attribute_standardized_half", "I(A;Z)", "nats", "cnc", good_at_chance=True),
+    Metric("cosine_similarity", "alignment", "cosine", "cnc", True, good_at_chance=True),
+    Metric("steps", "steps", "of training", as_ratio=True),
     Metric("seconds", "training time", "s a seed", as_ratio=True),
     Metric("peak_memory_mb", "peak memory", "MB", as_ratio=True),
 )
@@ -81,23 +84,42 @@ def load_costs(artifact_run: ArtifactRun) -> pd.DataFrame:
         run, abouts = find_run(key), [about, *upstream[key].values()]
         if len(abouts) <= len(run.spec.components.keys() & set(PARTS)):
             continue
-        head = {
-            "paper_method": artifact_run.paper_method,
-            "seed": run.seed,
-            "split": "test",
-            "selection": "best",
-            "group": "",
-            "machine": "; ".join(sorted({stage[key] for stage in abouts for key in MACHINE if stage.get(key)})),
-        }
+        machine = "; ".join(sorted({stage[key] for stage in abouts for key in MACHINE if stage.get(key)}))
+        head = {**locate_seed(artifact_run, run.seed), "machine": machine}
         rows.append(head | {"metric": "seconds", "value": sum(stage.get("seconds", 0.0) for stage in abouts)})
         rows.append(head | {"metric": "peak_memory_mb", "value": max(stage["peak_memory_mb"] for stage in abouts)})
     return pd.DataFrame(rows)
 
 
+def load_steps(artifact_run: ArtifactRun) -> pd.DataFrame:
+    """Optimizer steps of the method's own training by seed, without earlier stages, as rows of metrics; none of a
+    method that takes no steps."""
+    steps = {find_run(key).seed: about.get("steps") for key, about in load_abouts([artifact_run]).items()}
+    return pd.DataFrame(
+        [
+            {**locate_seed(artifact_run, seed), "metric": "steps", "value": float(count)}
+            for seed, count in steps.items()
+            if count
+        ]
+    )
+
+
+def locate_seed(artifact_run: ArtifactRun, seed: int) -> dict[str, Any]:
+    """Where a seed's costs stand among rows of metrics."""
+    return {
+        "paper_method": artifact_run.paper_method,
+        "seed": seed,
+        "split": "test",
+        "selection": "best",
+        "group": "",
+    }
+
+
 def compare(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """A row for each metric and method, over all seeds: a method whose seeds collapse is worse for it. Raises Missing
     where methods have no seed in common."""
-    metrics = pd.concat([load_metrics(artifact_runs), load_comparable_costs(artifact_runs)], ignore_index=True)
+    costs = [load_comparable_costs(artifact_runs), *map(load_steps, artifact_runs)]
+    metrics = pd.concat([load_metrics(artifact_runs), *costs], ignore_index=True)
     metrics = metrics.drop(columns="collapsed")
     seeds = sorted(set.intersection(*(set(part["seed"]) for _, part in metrics.groupby("paper_method"))))
     if not seeds:
@@ -116,27 +138,27 @@ def load_comparable_costs(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
 
 
 def describe_method(artifact_run: ArtifactRun) -> dict[str, Any]:
-    """What a method's rows share: its papers, its data, whether it reads the true attribute of training samples, its
-    first folder."""
+    """What a method's rows share: its papers, its data, whether it trains on true attributes, its first
+    folder."""
     (point,) = locate_result(artifact_run.folders[0]).sweep.points
     return {
         "method": artifact_run.paper_method,
         "papers": " ".join(list_papers(artifact_run)),
         "data": artifact_run.dataset,
-        "sees_attribute": point.reads_true_attribute,
+        "sees_attribute": point.trains_on_attribute,
         "folder": artifact_run.folders[0],
     }
 
 
 def compare_on(metric: Metric, measured: MeasuredValues, methods: pd.DataFrame, seeds: Sequence[int]) -> pd.DataFrame:
-    """A metric of all methods: means over seeds, and the ranks of those that are not at chance."""
+    """A metric of all methods: means over seeds and ranks; where nothing known is good, ranks of those above chance."""
     every = {method: measure(measured, method, metric, seeds) for method in methods["method"]}
     by_method = {method: values for method, values in every.items() if values is not None}
-    at_chance = {*methods.loc[methods["at_chance"], "method"]}
+    unranked = {*methods.loc[methods["at_chance"] & metric.good_at_chance, "method"]}
     compared = {
         method: np.log(values) if metric.as_ratio else values
         for method, values in by_method.items()
-        if method not in at_chance
+        if method not in unranked
     }
     ranked = find_ranks(compared, metric.higher_is_better)
     shown = {"metric": metric.name, **vars(metric)}
