@@ -103,13 +103,21 @@ def made(tmp_path, monkeypatch):
             result.folder.mkdir(parents=True, exist_ok=True)
             rate = result.sweep.points[0].settings["learning_rate"]
             rows = [
-                ("colored_digits", "erm", run.seed, split, selection, "worst_group_accuracy", "", value)
+                ("colored_digits", "erm", run.seed, split, selection, metric, "", value)
                 for run in result.runs()
-                for split, value in (("val", 1 - rate), ("test", rate))
+                for metric, split, value in (
+                    ("worst_group_accuracy", "val", 1 - rate),
+                    ("worst_group_accuracy", "test", rate),
+                    ("worst_class_accuracy", "val", rate),
+                )
                 for selection in ("best", "last")
             ]
             heads = ["dataset", "method", "seed", "split", "selection", "metric", "group", "value"]
             pd.DataFrame(rows, columns=heads).to_csv(result.folder / "metrics.csv", index=False)
+            criterion = result.sweep.points[0].settings["criterion"]
+            scores = ["colored_digits", "erm", 0, 1, 5, f"val_{criterion}", 1.0]
+            heads = ["dataset", "method", "seed", "epoch", "step", "name", "value"]
+            pd.DataFrame([scores], columns=heads).to_csv(result.folder / "history.csv", index=False)
         return 0
 
     for module in (search, run):
@@ -131,6 +139,15 @@ def test_validation_data_choose_and_only_the_best_is_tested_with_all_seeds(made)
     metrics = [line for line in lines if getattr(line, "table", "") == "metrics"]
     assert (
         len(metrics) == 1 and metrics[0].values["best"] == pytest.approx(min(rates)) and metrics[0].values["seeds"] == 3
+    )
+
+
+def test_points_are_ranked_by_the_criterion_that_selects_their_steps(made):
+    told = list(search.search_settings("erm+criterion=worst_class_accuracy", "colored_digits", 5, 1, "best", False, []))
+    rates = [float(parse(Path(folder).parts[-2])[1].get("learning_rate", ["0.01"])[0]) for folder in made[0]]
+    ranked = [line.values["point"] for line in told if getattr(line, "table", "") == "points"]
+    assert (
+        ranked[0] == Path(made[0][rates.index(max(rates))]).parts[-2] and "criterion=worst_class_accuracy" in ranked[0]
     )
 
 

@@ -20,10 +20,12 @@ from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.statistics.contrasts import LEVEL
 from despur.orchestration import artifact_files, configuration, matrix, paper_folders, plan
 from despur.orchestration.experiments import ArtifactRun
+from despur.orchestration.trials import list_trials
 from despur.reporting.pages import comparison
 from despur.reporting.pages.comparison import METRICS, compare
 from despur.reporting.pages.matrix_figure import format_entries, format_entry, name_runs
 from despur.reporting.pages.ranking import find_ranks, is_at_chance
+from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError
 from despur.storage.store import write_json
 
@@ -60,6 +62,33 @@ def test_without_a_matrix_there_is_nothing_and_a_misspelled_method_is_refused():
     assert matrix.list_artifact_runs(CONFIG) == matrix.list_outputs(CONFIG) == matrix.list_inputs(CONFIG) == []
     with pytest.raises(SettingError, match="did you mean con"):
         names(methods={"con": "con_"})
+
+
+def test_a_criterion_selects_the_steps_of_all_methods_and_of_their_stage_1():
+    spelled = {
+        "erm": "erm",
+        "dfr": "dfr+fits=2",
+        "crt": "crt",
+        "inlp": "inlp",
+        "own": "erm+criterion=last",
+    }
+    asked = {
+        name: locate_result(folders[0]).name
+        for name, folders in names(methods=spelled, criterion="worst_class_accuracy").items()
+    }
+    rule = "worst_class_accuracy"
+    assert asked == {
+        "erm": f"erm+criterion={rule}+ties=first",
+        "dfr": f"dfr+fits=2+stage1.criterion={rule}+stage1.ties=first",
+        "crt": f"crt+criterion={rule}+stage1.criterion={rule}+stage1.ties=first+ties=first",
+        "inlp": f"inlp+stage1.criterion={rule}+stage1.ties=first",
+        "own": "erm+criterion=last",
+    }
+    assert (
+        names(methods={"erm": "erm"}, criterion="worst_group_accuracy")["erm"] == names(methods={"erm": "erm"})["erm"]
+    )
+    config = CONFIG | {"matrix": {"data": "scene_digits", "trials": 3, "methods": spelled, "criterion": rule}}
+    assert all(f"+criterion={rule}+" in folder for folder in list_trials(config)["erm"][1:])
 
 
 def test_where_no_method_runs_on_its_data_there_is_no_matrix():

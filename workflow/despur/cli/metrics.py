@@ -15,6 +15,7 @@ from despur.storage.reading import InputError, read_json
 if TYPE_CHECKING:
     import pandas as pd
 
+DEFAULT = RULES[0]  # of criteria; then the data set says what selects a setting
 SCORE = "val_"  # begins the names of validation scores in history.csv
 
 
@@ -42,14 +43,16 @@ class Roles:
 
 
 def find_roles(path: Path, selection: str = "best", oracle: bool = False) -> Roles:
-    """What the splits of a result's data are for. With a rule as the selection, its metric selects a setting, too,
-    where it is one."""
+    """What the splits of a result's data are for. The metric of the selection, or of the criterion of best steps, if it
+    has one and is not the default, selects a setting, too."""
     file = locate_result(path).data.folder / "about.json"
     abouts = read_json(file) if file.exists() else {}
     about: dict[str, Any] = next((about for about in abouts.values() if "headline" in about), {})
     names = {"selecting": "select", "headline": "headline", "metric": "selection"}
     roles = Roles(**{field: about[name] for field, name in names.items() if name in about})
-    selecting_metric = {"metric": selection} if selection.endswith("accuracy") else {}
+    criteria = find_criteria(path) if selection == "best" else {selection}
+    rule = criteria.pop() if len(criteria) == 1 and criteria != {DEFAULT} else selection
+    selecting_metric = {"metric": rule} if rule.endswith("accuracy") else {}
     return replace(roles, selection=selection, oracle=oracle, **selecting_metric)
 
 

@@ -2,7 +2,8 @@
 
 The configuration's ``matrix`` names one data set, ``data``, the ``seeds`` (default: those of the whole run) and
 ``methods`` to run besides those that papers run on this data with these seeds anyway: names, as a paper prints them,
-and their specifications."""
+and their specifications. With ``criterion``, by which the best steps of all methods are selected, there are only
+these."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 from despur.orchestration import experiments, paper_folders
 from despur.orchestration.artifact_files import find_module, list_run_inputs
 from despur.orchestration.experiments import RESULTS, ArtifactRun
+from despur.specs.hyperparameters import RULES
+from despur.specs.names import parse
 from despur.specs.paths import locate_result
-from despur.specs.resolution import resolve_canonical
+from despur.specs.resolution import resolve, resolve_canonical
 from despur.specs.settings import SettingError
 
 KINDS = ("metrics", "resamples", "about")  # of a run's files
@@ -26,7 +29,7 @@ def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
         return []
     data, seeds = resolve_canonical("datasets", matrix["data"]).name, matrix.get("seeds", config["seeds"])
     names: dict[tuple[str, ...], str] = {}
-    for artifact_run in experiments.list_runs_of_papers(config):
+    for artifact_run in () if "criterion" in matrix else experiments.list_runs_of_papers(config):
         result = locate_result(artifact_run.folders[0])
         one_run = artifact_run.dataset == data and result.stage == "runs" and "~" not in result.name
         if one_run and artifact_run.folders == experiments.list_run_folders(data, result.name, seeds):
@@ -34,7 +37,7 @@ def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
     methods: dict[str, tuple[str, ...]] = {}
     for folders, method in names.items():
         methods.setdefault(method, folders)
-    for method, name in matrix.get("methods", {}).items():
+    for method, name in list_methods(matrix).items():
         folders = experiments.list_run_folders(data, name, seeds)
         if folders not in methods.values() and methods.setdefault(method, folders) != folders:
             raise SettingError(
@@ -42,6 +45,30 @@ def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
                 f"{locate_result(methods[method][0]).name}: call yours otherwise"
             )
     return [ArtifactRun(data, data, method, folders, "matrix") for method, folders in methods.items()]
+
+
+def list_methods(matrix: Mapping[str, Any]) -> dict[str, str]:
+    """The further methods of a configuration's ``matrix``. Its ``criterion`` is added to each that selects a step, or
+    that reads a stage-1 model which does, unless its name has one."""
+    methods, data = matrix.get("methods", {}), parse(matrix["data"])[0]
+    if not (criterion := matrix.get("criterion")):
+        return dict(methods)
+    return {method: add_criterion(name, data, criterion) for method, name in methods.items()}
+
+
+def add_criterion(name: str, data: str, criterion: str) -> str:
+    """The specification of a method with a criterion. With one that reads no attribute, equal steps are not parted by
+    the worst group either."""
+    point, named = resolve("methods", name, data).points[0], parse(name)[1]
+    stated = {"criterion": criterion} | ({} if criterion == RULES[0] else {"ties": "first"})
+    models = {"": point, "stage1.": point.components.get("stage1")}
+    added = [
+        f"{prefix}{key}={value}"
+        for prefix, model in models.items()
+        for key, value in stated.items()
+        if model and "criterion" in model.settings and f"{prefix}criterion" not in named
+    ]
+    return "+".join([name, *added])
 
 
 def list_inputs(config: Mapping[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from despur.compute.randomness import derive_generator
 from despur.orchestration.experiments import list_run_folders
+from despur.orchestration.matrix import list_methods
 from despur.specs.declarations import read_declarations
 from despur.specs.names import parse
 from despur.specs.resolution import resolve, resolve_canonical
@@ -22,7 +23,7 @@ def list_trials(config: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     if not matrix.get("methods"):
         raise SettingError("matrix.trials: name the methods whose settings are searched (matrix.methods)")
     data = resolve_canonical("datasets", matrix["data"]).name
-    return {name: list_folders(method, data, trials) for name, method in matrix["methods"].items()}
+    return {name: list_folders(method, data, trials) for name, method in list_methods(matrix).items()}
 
 
 def list_folders(method: str, data: str, trials: int) -> tuple[str, ...]:
