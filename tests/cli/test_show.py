@@ -205,6 +205,12 @@ def test_of_equal_points_the_average_on_validation_data_decides(sweep):
     pd.concat([table, averages]).to_csv(sweep / "metrics.csv", index=False)
     points = [line.values["point"] for line in show_runs([sweep]) if isinstance(line, Row) and line.table == "points"]
     assert points == ["lambda=1", "lambda=0.5", "lambda=2"]
+    assert "* best by gap, then average_accuracy of val" in said(show_runs([sweep]))
+
+
+def test_points_with_different_numbers_of_seeds_show_them(sweep):
+    head, *points, _ = said(show_runs([made("erm", {None: {0: 0.4}}), sweep])).splitlines()[-6:]
+    assert head.split()[-1] == "seeds" and sorted(line.split()[-1] for line in points) == ["1", "2", "2", "2"]
 
 
 def test_with_groups_a_sweep_shows_each_point_too(sweep):
@@ -221,7 +227,7 @@ def test_what_a_run_shows_is_json_for_programs(sweep):
     assert table[0]["last"] == 9 and table[0]["seeds"] == 2
     assert table[1]["last"] is None  # JSON has no NaN
     points = json.loads(format_json(show_runs([sweep])))["points"]
-    measured = {"point": "lambda=2", "rank": 1, "gap validation": 0.95, "gap best": 0.05}
+    measured = {"point": "lambda=2", "rank": 1, "seeds": 2, "gap validation": 0.95, "gap best": 0.05}
     assert points[0] == measured | {"run": "results/runs/colored_digits/erm+lambda=0.5~1~2"}
 
 

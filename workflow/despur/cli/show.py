@@ -80,7 +80,8 @@ def show_seeds(paths: Sequence[Path], groups: bool, selection: str, oracle: bool
 
 def rank_points(table: "pd.DataFrame", roles: Roles, shown_of: Sequence[str] = ("validation", "best")) -> Iterator[str]:
     """A line for each point of a sweep, by the metric that selects: the largest mean on validation data first; of
-    equal ones, that with the better average accuracy. Test metrics (``best``) stand beside it and select nothing."""
+    equal ones, that with the better average accuracy. Test metrics (``best``) stand beside it and select nothing. The
+    number of seeds is shown where it differs."""
     named = table.assign(name=name_metrics(table))
     names = list_ranking(table, roles)
     shown = named[named["name"].isin(names) & named["shown"].isin(["validation", "best"])]
@@ -89,16 +90,23 @@ def rank_points(table: "pd.DataFrame", roles: Roles, shown_of: Sequence[str] = (
     columns = [(name, column) for name in names for column in shown_of]
     heads = [f"{roles.splits[column]} {name}" for name, column in columns]
     width, widths = max(map(len, ["setting", *means])), [max(len(head), 16) + 2 for head in heads]
+    seeds = table.groupby("point", sort=False)["seed"].nunique().to_dict()
+    differ = len({*seeds.values()}) > 1
     yield ""
-    yield f"  {'setting':<{width}}" + "".join(map(str.rjust, heads, widths))
+    yield f"  {'setting':<{width}}" + "".join(map(str.rjust, heads, widths)) + "  seeds" * differ
     ranked = sorted(means, key=lambda point: [math.inf if math.isnan(mean) else -mean for mean in means[point]])
     for rank, point in enumerate(ranked, start=1):
         cells = [values.get((point, *column), []) for column in columns]
-        text = "".join(map(str.rjust, map(format_spread, cells), widths))
-        numbers = {f"{name} {column}": _mean(values, (point, name, column)) for name, column in columns}
+        text = "".join(map(str.rjust, map(format_spread, cells), widths)) + f"{seeds[point]:>7}" * differ
+        numbers = {"seeds": seeds[point]} | {
+            f"{name} {column}": _mean(values, (point, name, column)) for name, column in columns
+        }
         mark = " " if rank > 1 or math.isnan(means[point][0]) else "*"
         yield Row(f"{mark} {point:<{width}}{text}", "points", point=point, rank=rank, **numbers)
-    yield f"* best by {names[0]} of {roles.selecting}, the split that selects; {roles.headline} selects nothing"
+    best_two = zip(*(means[point] for point in ranked[:2]), strict=True)
+    decisive = next((i for i, pair in enumerate(best_two) if len({*pair}) > 1), 0)
+    words = ", then ".join(names[: decisive + 1])
+    yield f"* best by {words} of {roles.selecting}, the split that selects; {roles.headline} selects nothing"
 
 
 def list_ranking(table: "pd.DataFrame", roles: Roles) -> list[str]:
