@@ -1,6 +1,7 @@
 """Inference of pseudo-groups, and what each inference may look at."""
 
 import itertools
+import json
 from argparse import Namespace
 
 import numpy as np
@@ -170,6 +171,15 @@ def test_oracle_alone_declares_that_it_reads_true_groups():
     assert [
         name for name in list_components("inference") if read_declarations("inference", name).get("READS_TRUE_GROUPS")
     ] == ["oracle"]
+
+
+def test_without_an_attribute_each_class_is_one_group_and_nothing_warns(root):
+    results, dataset, _ = root
+    where = result(results, "groups/colored_digits/classes/s0")
+    groups.infer(where, Namespace())
+    found = Container(where.folder / "groups.safetensors")["colored_digits/classes/s0"]
+    assert found.shape == dataset.rows("train").shape and not found.any()
+    assert json.loads((where.folder / "about.json").read_text())["warnings"] == {"colored_digits/classes/s0": []}
 
 
 def test_groups_stage_keeps_one_array_a_run(root):
