@@ -64,31 +64,23 @@ def test_without_a_matrix_there_is_nothing_and_a_misspelled_method_is_refused():
         names(methods={"con": "con_"})
 
 
-def test_a_criterion_selects_the_steps_of_all_methods_and_of_their_stage_1():
-    spelled = {
-        "erm": "erm",
-        "dfr": "dfr+fits=2",
-        "crt": "crt",
-        "inlp": "inlp",
-        "own": "erm+criterion=last",
-    }
+def test_settings_are_those_of_all_methods_and_of_their_stage_1():
+    spelled = {"erm": "erm", "dfr": "dfr+fits=2", "crt": "crt", "jtt": "jtt", "own": "erm+criterion=last+encoder=mlp"}
+    rule, settings = "worst_class_accuracy", {"criterion": "worst_class_accuracy", "encoder": "convnet"}
     asked = {
-        name: locate_result(folders[0]).name
-        for name, folders in names(methods=spelled, criterion="worst_class_accuracy").items()
+        name: locate_result(folders[0]).name for name, folders in names(methods=spelled, settings=settings).items()
     }
-    rule = "worst_class_accuracy"
     assert asked == {
-        "erm": f"erm+criterion={rule}+ties=first",
-        "dfr": f"dfr+fits=2+stage1.criterion={rule}+stage1.ties=first",
-        "crt": f"crt+criterion={rule}+stage1.criterion={rule}+stage1.ties=first+ties=first",
-        "inlp": f"inlp+stage1.criterion={rule}+stage1.ties=first",
-        "own": "erm+criterion=last",
+        "erm": f"erm+criterion={rule}+encoder=convnet",
+        "dfr": f"dfr+fits=2+stage1.criterion={rule}+stage1.encoder=convnet",
+        "crt": f"crt+criterion={rule}+stage1.criterion={rule}+stage1.encoder=convnet",
+        "jtt": f"jtt+criterion={rule}+encoder=convnet+stage1.encoder=convnet",
+        "own": "erm+criterion=last+encoder=mlp",
     }
-    assert (
-        names(methods={"erm": "erm"}, criterion="worst_group_accuracy")["erm"] == names(methods={"erm": "erm"})["erm"]
-    )
-    config = CONFIG | {"matrix": {"data": "scene_digits", "trials": 3, "methods": spelled, "criterion": rule}}
-    assert all(f"+criterion={rule}+" in folder for folder in list_trials(config)["erm"][1:])
+    config = CONFIG | {"matrix": {"data": "scene_digits", "trials": 3, "methods": spelled, "settings": settings}}
+    assert all(f"+criterion={rule}+encoder=convnet+" in folder for folder in list_trials(config)["erm"][1:])
+    with pytest.raises(SettingError, match=r"matrix\.settings\.epoch: no method of matrix\.methods has"):
+        names(methods=spelled, settings={"epoch": 3})
 
 
 def test_where_no_method_runs_on_its_data_there_is_no_matrix():

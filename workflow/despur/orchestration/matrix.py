@@ -2,8 +2,7 @@
 
 The configuration's ``matrix`` names one data set, ``data``, the ``seeds`` (default: those of the whole run) and
 ``methods`` to run besides those that papers run on this data with these seeds anyway: names, as a paper prints them,
-and their specifications. With ``criterion``, by which the best steps of all methods are selected, there are only
-these."""
+and their specifications. With ``settings``, which all of them get, there are only these."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +10,11 @@ from typing import Any
 from despur.orchestration import experiments, paper_folders
 from despur.orchestration.artifact_files import find_module, list_run_inputs
 from despur.orchestration.experiments import RESULTS, ArtifactRun
-from despur.specs.hyperparameters import RULES
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve, resolve_canonical
-from despur.specs.settings import SettingError
+from despur.specs.settings import SettingError, spell
+from despur.specs.spec import Spec
 
 KINDS = ("metrics", "resamples", "about")  # of a run's files
 
@@ -29,7 +28,7 @@ def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
         return []
     data, seeds = resolve_canonical("datasets", matrix["data"]).name, matrix.get("seeds", config["seeds"])
     names: dict[tuple[str, ...], str] = {}
-    for artifact_run in () if "criterion" in matrix else experiments.list_runs_of_papers(config):
+    for artifact_run in () if matrix.get("settings") else experiments.list_runs_of_papers(config):
         result = locate_result(artifact_run.folders[0])
         one_run = artifact_run.dataset == data and result.stage == "runs" and "~" not in result.name
         if one_run and artifact_run.folders == experiments.list_run_folders(data, result.name, seeds):
@@ -48,27 +47,41 @@ def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
 
 
 def list_methods(matrix: Mapping[str, Any]) -> dict[str, str]:
-    """The further methods of a configuration's ``matrix``. Its ``criterion`` is added to each that selects a step, or
-    that reads a stage-1 model which does, unless its name has one."""
-    methods, data = matrix.get("methods", {}), parse(matrix["data"])[0]
-    if not (criterion := matrix.get("criterion")):
-        return dict(methods)
-    return {method: add_criterion(name, data, criterion) for method, name in methods.items()}
+    """The further methods of a configuration's ``matrix``, with its ``settings``. Raises SettingError for a setting
+    that none of them has."""
+    methods, settings = matrix.get("methods", {}), matrix.get("settings", {})
+    added = {method: add_settings(name, parse(matrix["data"])[0], settings) for method, name in methods.items()}
+    for key in settings:
+        if not any(key in parse(name)[1] or f"stage1.{key}" in parse(name)[1] for name in added.values()):
+            raise SettingError(f"matrix.settings.{key}: no method of matrix.methods has this setting")
+    return added
 
 
-def add_criterion(name: str, data: str, criterion: str) -> str:
-    """The specification of a method with a criterion. With one that reads no attribute, equal steps are not parted by
-    the worst group either."""
-    point, named = resolve("methods", name, data).points[0], parse(name)[1]
-    stated = {"criterion": criterion} | ({} if criterion == RULES[0] else {"ties": "first"})
-    models = {"": point, "stage1.": point.components.get("stage1")}
-    added = [
-        f"{prefix}{key}={value}"
-        for prefix, model in models.items()
-        for key, value in stated.items()
-        if model and "criterion" in model.settings and f"{prefix}criterion" not in named
-    ]
-    return "+".join([name, *added])
+def add_settings(name: str, data: str, settings: Mapping[str, Any]) -> str:
+    """The specification of a method with further settings: each is the method's and its stage-1 model's, where they
+    have it and the name does not set it. That from which groups are inferred gets the encoder alone: what else it has
+    on a data set is for inferring groups."""
+    point = resolve("methods", name, data).points[0]
+    stage1, groups = point.components.get("stage1"), point.components.get("groups")
+    inferring = groups.components.get("stage1") if groups else None
+    models = (
+        ("", point, settings),
+        ("stage1.", stage1, settings),
+        ("groups.stage1.", inferring, settings.keys() & {"encoder"}),
+    )
+    added = {
+        f"{prefix}{key}": f"{prefix}{key}={spell(settings[key])}"
+        for prefix, model, keys in models
+        for key in keys
+        if model and has_setting(model, key)
+    }
+    named = {prefix + key for key in parse(name)[1] for prefix in ("", "groups.")}
+    return "+".join([name, *(text for key, text in added.items() if key not in named)])
+
+
+def has_setting(model: Spec, key: str) -> bool:
+    """Whether a method has a setting, or the component whose setting it is (``encoder.width``)."""
+    return key in model.settings or key.partition(".")[0] in model.components
 
 
 def list_inputs(config: Mapping[str, Any]) -> list[str]:
