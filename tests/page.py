@@ -103,7 +103,7 @@ def results(config: dict[str, Any]) -> None:
 
 
 def compared(artifact_runs: list[Any]) -> pd.DataFrame:
-    """Made-up values of the matrix; one method has no alignment loss."""
+    """Made-up values of the matrix; one method has no alignment."""
     rng, rows = np.random.default_rng(0), []
     for metric in comparison.METRICS:
         values = sorted(
@@ -111,7 +111,7 @@ def compared(artifact_runs: list[Any]) -> pd.DataFrame:
             for artifact_run in artifact_runs
         )
         for rank, (value, method, artifact_run) in enumerate(values, start=1):
-            missing = method == "leace" and metric.name == "alignment_loss"
+            missing = method == "leace" and metric.name == "cosine_similarity"
             rows.append(
                 {
                     "method": method,

@@ -49,13 +49,14 @@ COMPARISON_COLUMNS = [
 @dataclass(frozen=True)
 class Metric:
     """A column of the matrix. ``scale``: from what is stored to the unit that is shown; ``paper``: whose measure it is;
-    ``good_at_chance``: a constant representation is best by it; ``as_ratio``: compared by logarithms."""
+    ``higher_is_better``: None for what methods are not ranked by; ``good_at_chance``: a constant representation is best
+    by it; ``as_ratio``: compared by logarithms."""
 
     name: str
     label: str
     unit: str
     paper: str = ""
-    higher_is_better: bool = False
+    higher_is_better: bool | None = False
     scale: float = 1.0
     good_at_chance: bool = False
     as_ratio: bool = False
@@ -69,7 +70,7 @@ METRICS = (
     Metric("mutual_information_class_standardized_half", "I(Y;Z)", "nats", "cnc", True),
     Metric("mutual_information_attribute_standardized_half", "I(A;Z)", "nats", "cnc", good_at_chance=True),
     Metric("cosine_similarity", "alignment", "cosine", "cnc", True, good_at_chance=True),
-    Metric("steps", "steps", "of training", as_ratio=True),
+    Metric("steps", "steps", "of training", higher_is_better=None),
     Metric("seconds", "training time", "s a seed", as_ratio=True),
     Metric("peak_memory_mb", "peak memory", "MB", as_ratio=True),
 )
@@ -93,13 +94,13 @@ def load_costs(artifact_run: ArtifactRun) -> pd.DataFrame:
 
 def load_steps(artifact_run: ArtifactRun) -> pd.DataFrame:
     """Optimizer steps of the method's own training by seed, without earlier stages, as rows of metrics; none of a
-    method that takes no steps."""
+    method that is fitted at once, which counts as one."""
     steps = {find_run(key).seed: about.get("steps") for key, about in load_abouts([artifact_run]).items()}
     return pd.DataFrame(
         [
             {**locate_seed(artifact_run, seed), "metric": "steps", "value": float(count)}
             for seed, count in steps.items()
-            if count
+            if count and count > 1
         ]
     )
 
@@ -160,7 +161,7 @@ def compare_on(metric: Metric, measured: MeasuredValues, methods: pd.DataFrame, 
         for method, values in by_method.items()
         if method not in unranked
     }
-    ranked = find_ranks(compared, metric.higher_is_better)
+    ranked = {} if metric.higher_is_better is None else find_ranks(compared, metric.higher_is_better)
     shown = {"metric": metric.name, **vars(metric)}
     means = {method: summarize(values[:, 0]) for method, values in by_method.items()}
     return pd.DataFrame([{"method": m, **shown, **means.get(m, {}), **ranked.get(m, {})} for m in methods["method"]])
