@@ -72,6 +72,22 @@ def test_loss_is_cross_entropy_and_lambda_times_divergence():
     assert (found["cross_entropy"].item(), found["divergence"].item()) == pytest.approx((cross, divergence), rel=1e-5)
 
 
+def test_the_divergence_may_train_the_encoder_alone():
+    y, environment = labels(SIZES)
+    rows, gradients = np.arange(0, len(y), 2), {}
+    for trained in ("all", "encoder"):
+        method = build(f"pgi+divergence_trains={trained}+lambda=0.5", task(y, environment))
+        method.networks["head"].weight.data *= 20
+        losses = method.losses(rows, RNG(0))
+        (losses["loss"] - cross_entropy(method.forward(rows, RNG(0)), torch.from_numpy(y[rows]))).backward()
+        gradients[trained] = {name: value.grad for name, value in method.networks.named_parameters()}
+    of_all, alone = gradients["all"], gradients["encoder"]
+    assert alone["head.weight"].abs().max() < 1e-6 < 1e-4 < of_all["head.weight"].abs().max()
+    name = next(name for name in alone if name.startswith("encoder"))
+    torch.testing.assert_close(alone[name], of_all[name])
+    assert alone[name].abs().max() > 1e-6
+
+
 def test_balanced_batches_contrast_environments_and_classes():
     y, environment = labels(SIZES)
     method = build("pgi+num_negatives=3+num_positives=4", task(y, environment))

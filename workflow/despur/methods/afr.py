@@ -21,6 +21,8 @@ from despur.storage.store import Array
 REVISION = 2
 SETTINGS = {
     **without(sgd(0.01, 0.0, 0.0, 500, "released code: Waterbirds; CelebA: rate .02, 1000 epochs"), "encoder"),
+    "learning_rate": float_(0.01, "released code: Waterbirds; not tuned", above=0),
+    "weight_decay": float_(0.0, "released code: should be 0", at_least=0),
     "clip": float_(1.0, "released code: largest norm of a step's gradient; 0: any", at_least=0),
     **on_stage1("erm", "last", "released code: a model trained by ERM, its final checkpoint"),
     **on_held_out(0.5, "not stated: theirs are of the training data"),
@@ -30,7 +32,12 @@ SETTINGS = {
         at_least=0,
         search=log_uniform(1, 20, "Qiu et al.: 1 to 3 on CelebA, 4 to 20 on Waterbirds"),
     ),
-    "lambda": float_(0.0, "released code: Waterbirds; CelebA: .001", at_least=0),
+    "lambda": float_(
+        0.0,
+        "released code: Waterbirds; CelebA: .001",
+        at_least=0,
+        search=log_uniform(0.001, 0.3, "released code: 0 to .3 on Waterbirds, .001 to .1 on CelebA"),
+    ),
 }
 
 

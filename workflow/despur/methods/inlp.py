@@ -1,5 +1,8 @@
 """Iterative null-space projection (Ravfogel et al. 2020, Alg. 1), a baseline of Shen et al. 2021: train linear
-classifiers of an attribute one after the other, and remove their directions from the representations."""
+classifiers of an attribute one after the other, and remove their directions from the representations.
+
+Deviation: whether a classifier is good enough to remove its direction is asked of the training samples themselves, by
+balanced accuracy, as a method sees no validation data; the released code asks dev data, by plain accuracy."""
 
 import numpy as np
 
@@ -49,7 +52,6 @@ class INLP(AffineMethod):
                 continue
             x = z[rows] - (z[rows] @ basis.astype(z.dtype)) @ basis.T.astype(z.dtype)
             values, weights, biases = support_vectors(x, a[rows], s["attacker_strength"], refined=True)
-            # Accuracy on the training samples themselves, balanced: a method sees no validation data.
             if balanced_accuracy(values[(x @ weights.T + biases).argmax(axis=1)], a[rows]) < s["min_accuracy"]:
                 continue
             basis = extend(basis, weights)

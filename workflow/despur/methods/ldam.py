@@ -19,7 +19,9 @@ SETTINGS = {
         at_least=0,
         search=log_uniform(0.1, 10**-0.1, "SubpopBench"),
     ),
-    "scale": float_(30.0, "released code, SubpopBench: of all logits", above=0),
+    "scale": float_(
+        30.0, "released code, SubpopBench: of all logits", above=0, search=log_uniform(10, 30, "SubpopBench: 10 or 30")
+    ),
 }
 
 

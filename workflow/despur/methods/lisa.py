@@ -1,5 +1,8 @@
 """LISA (Yao et al. 2022): ERM on mixtures of samples of one class with different attribute values, or of one attribute
-value with different classes."""
+value with different classes.
+
+Deviations: batches are of all samples, as in SubpopBench (the released code draws equally many of each group), and
+samples are mixed as in mixup (the released code cuts and pastes parts of images on CelebA and MetaShift)."""
 
 import numpy as np
 import torch

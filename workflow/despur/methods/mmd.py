@@ -20,7 +20,7 @@ SETTINGS = {
         1.0,
         "of the discrepancy, beside cross-entropy: to be tuned",
         at_least=0,
-        search=log_uniform(0.1, 10, "SubpopBench"),
+        search=log_uniform(0.1, 10, "SubpopBench, of a sum of kernels with fixed bandwidths"),
     ),
     "kernels": int_(5, "RBF kernels, bandwidths at powers of two around the median distance", at_least=1),
     "sampler": choice("shuffled", "as dann; balanced: each domain equally often", "shuffled", "balanced"),

@@ -7,7 +7,7 @@ from despur.specs.hyperparameters import as_erm
 from despur.specs.settings import component
 
 SETTINGS = {
-    **as_erm("Idrissi et al. tune all; here as RWY", weight_decay=1e-3),
+    **as_erm("Idrissi et al. tune all; here as ERM"),
     "groups": component("inference", "oracle", "Idrissi et al., Sec. 2: known groups"),
 }
 

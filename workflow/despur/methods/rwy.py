@@ -10,7 +10,7 @@ from despur.samplers.domains import balanced
 from despur.specs.hyperparameters import as_erm
 from despur.storage.store import Array
 
-SETTINGS = {**as_erm("Idrissi et al. tune all; here as ERM", weight_decay=1e-3)}
+SETTINGS = {**as_erm("Idrissi et al. tune all; here as ERM")}
 
 
 class RWY(GradientMethod):

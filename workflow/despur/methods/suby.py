@@ -17,7 +17,7 @@ from despur.specs.hyperparameters import as_erm
 from despur.storage.store import Array
 
 REVISION = 2
-SETTINGS = {**as_erm("Idrissi et al. tune all; here as RWY", weight_decay=1e-3)}
+SETTINGS = {**as_erm("Idrissi et al. tune all; here as ERM")}
 
 
 class SUBY(GradientMethod):
