@@ -98,10 +98,10 @@ def describe_decision(
 
 
 def judge_on_printed(claim: Claim, datasets: Sequence[str], printed: PrintedNumbers) -> dict[str, Any]:
-    """What the paper's own numbers say of a claim. They contradict it where they do by more than their last digit and
-    their printed deviations."""
+    """What the paper's own numbers say of a claim, at all levels that it is about. They contradict it where they do by
+    more than their last digit and their printed deviations."""
     try:
-        formulas = claim.printed_formulas(datasets, printed)
+        formulas = claim.printed_formulas(datasets, PaperLevels(claim.levels, printed))
         collect_values(formulas, printed)
         met = is_met(evaluate(loosen(formulas, printed), printed, [0]))
     except (Missing, AmbiguousValue) as missing:

@@ -28,18 +28,21 @@ class Levels(Protocol):
 
 class PaperLevels:
     """The levels of settings that a paper speaks of (``levels`` of claims.yaml), in the place of those that were
-    measured; of what is no setting (groups, splits, selections) the measured ones."""
+    measured (or printed); of what is no setting (groups, splits, selections) the measured ones. Without
+    ``no_settings``, also those of a setting whose levels are not stated."""
 
-    def __init__(self, of_paper: Mapping[str, list[Any]], measured: Levels, no_settings: Collection[str]) -> None:
+    def __init__(
+        self, of_paper: Mapping[str, list[Any]], measured: Levels, no_settings: Collection[str] | None = None
+    ) -> None:
         self.of_paper, self.measured, self.no_settings = of_paper, measured, no_settings
 
     def levels(self, key: str, measurement: MeasurementKeys) -> list[Any]:
         """Raises Missing for a setting whose levels are not stated: then nobody knows whether all were run."""
-        if key in self.no_settings:
-            return self.measured.levels(key, measurement)
-        if key not in self.of_paper:
+        if key in self.of_paper:
+            return list(self.of_paper[key])
+        if self.no_settings is not None and key not in self.no_settings:
             raise Missing(f"claims.yaml does not state the paper's levels of {key}")
-        return list(self.of_paper[key])
+        return self.measured.levels(key, measurement)
 
 
 def is_many(value: Any) -> bool:
