@@ -32,7 +32,7 @@ SETTINGS = {
         "replace",
     ),
     "threshold": int_(128, "with coloring=replace: the darkest gray that is ink; not stated", at_least=1, at_most=255),
-    "draw": draw("which random split and coloring; Sec. 3: 5 seeds of the data, draw=seed"),
+    "draw": draw("which random split and coloring; App. D: 5 random seeds of the data, draw=seed"),
 }
 
 PAPER_HYPERPARAMETERS = {"*": {"encoder": "convnet"}}  # App. D; what each method runs with is its default

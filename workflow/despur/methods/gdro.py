@@ -28,7 +28,12 @@ SETTINGS = {
         search=log_uniform(1e-3, 0.1, "SubpopBench"),
     ),
     "adjustment": float_(0.0, "App. E.2.5: C = 0", at_least=0),
-    "sampler": choice("balanced", "released code of Group DRO (--reweight_groups)", "balanced", "shuffled"),
+    "sampler": choice(
+        "balanced",
+        "released code of Group DRO (--reweight_groups); App. E.2.5: as JTT 'but without the upsampling'",
+        "balanced",
+        "shuffled",
+    ),
 }
 
 

@@ -24,7 +24,8 @@ SETTINGS = {
     ),
     "annealing": float_(
         80,
-        "App. E.2.5: percent of the epochs (the paper has 100), in which the penalty weighs 1",
+        "App. E.2.5: 80; Table A.9: iterations. Read as epochs of the paper's 100: in so many percent of the training, "
+        "the penalty weighs 1",
         at_least=0,
         at_most=100,
         search=uniform(0, 90, "ours; SubpopBench: log scale, from one step to beyond the last"),

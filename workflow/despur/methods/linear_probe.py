@@ -15,7 +15,7 @@ SETTINGS = {**on_embeddings("released code; the paper's appendix is missing")}
 
 
 class LinearProbe(GradientMethod):
-    """f(u) = W u + b, on cross-entropy."""
+    """f(u) = W u + b, on cross-entropy. Sec. 3.2 has no b; the released code has."""
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:

@@ -7,7 +7,7 @@ from despur.specs.selfsupervised_hyperparameters import semantic_regularizer
 
 SETTINGS = {
     **read_declarations("methods", "swav")["SETTINGS"],
-    **semantic_regularizer(0.1, 1.0, "not stated; Sec. 6.3: those of most on ImageNet-100 and ImageNet"),
+    **semantic_regularizer(0.1, 1.0, "not stated; Sec. 6.3: the most frequent ones on ImageNet-100 and ImageNet"),
 }
 
 

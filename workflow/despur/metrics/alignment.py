@@ -1,4 +1,5 @@
-"""How close the groups of a class lie in the space of representations (Zhang et al. 2022, Sec. 3)."""
+"""How close the groups of a class lie in the space of representations (Zhang et al. 2022, Sec. 3; cosines: Zhang &
+Re 2022, Sec. 4.1)."""
 
 from itertools import combinations
 
@@ -62,8 +63,8 @@ def released_alignment_loss(z: Array, a: Array, majority: int) -> tuple[float, i
 
 def cosine_similarity(z: Array, a: Array, weights: Array | None = None) -> Array:
     """Mean cosine similarity between samples of different groups of one class, mean over pairs of groups, (...); NaN
-    for one group. Of a group with more samples than ``ROWS``, so many evenly spaced ones are used (Zhang et al. 2022,
-    Sec. 3).
+    for one group. Of a group with more samples than ``ROWS``, so many evenly spaced ones are used (Zhang & Re
+    2022, Sec. 4.1).
 
     ``z`` (N,D); ``a`` (N,) names the groups; ``weights`` (...,N): how often each sample counts, by default once.
 

@@ -1,5 +1,5 @@
 """Group fairness: the gap in true positive rates, leakage of the attribute, and their trade-off with accuracy (Shen et
-al. 2021, Sec. 4)."""
+al. 2021, Evaluation Metrics)."""
 
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
@@ -12,7 +12,7 @@ from despur.storage.store import Array
 
 def tpr_gaps(predicted: Array, y: Array, a: Array, weights: Array | None = None) -> Array:
     """Difference in true positive rate between attribute values of each class that has at least two, (K,...) (Shen et
-    al. 2021, Sec. 4).
+    al. 2021, Evaluation Metrics).
 
     ``predicted``, ``y``, ``a``: (N,). For more than two attribute values: the largest rate minus the smallest.
     ``weights`` (...,N): how often each sample counts, by default once. Raises ValueError for an attribute below 0,
@@ -112,7 +112,7 @@ def leakage(
     train: Array, train_a: Array, test: Array, test_a: Array, weights: Array | None = None, strength: float = 0.1
 ) -> Array:
     """Accuracy on test samples of a linear SVM that predicts the attribute, fitted on training samples, (...) (Shen et
-    al. 2021, Sec. 4).
+    al. 2021, Evaluation Metrics).
 
     ``train`` (M,D), ``train_a`` (M,), ``test`` (N,D), ``test_a`` (N,). ``weights`` (...,N): how often each test sample
     counts, by default once. ``strength``: C. NaN if all training samples have the same attribute value.
@@ -156,7 +156,7 @@ def nonlinear_leakage(
 
 def tradeoff(accuracy: Array, gap: Array, leakage_representations: Array, leakage_logits: Array) -> Array:
     """Trade-off of the models that are compared on a data set, (M,...); 1 for a model that is the best in everything
-    (Shen et al. 2021, Sec. 4).
+    (Shen et al. 2021, Evaluation Metrics).
 
     Weighted mean of ``accuracy`` (1/2), 1 - ``gap`` (1/4), 1 - ``leakage_representations`` and 1 - ``leakage_logits``
     (1/8 each), each divided by the largest value of the M models. All arguments are shares, (M,...).
