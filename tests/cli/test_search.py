@@ -13,7 +13,8 @@ from scipy import stats
 
 from despur import __main__ as main
 from despur.cli import run, search
-from despur.orchestration import trials
+from despur.orchestration import matrix, trials
+from despur.orchestration.configuration import load_configuration
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
@@ -258,6 +259,20 @@ def test_each_method_of_a_matrix_gets_the_same_number_of_trials_and_the_best_mak
     Path("small_tuned.yaml").write_text("seeds: 3\n")
     with pytest.raises(SettingError, match="move it away"):
         list(search.search_settings(None, None, 16, 3, "best", False, [], file))
+
+
+def test_the_tuned_methods_are_those_that_were_tried_with_the_settings_of_the_matrix(made):
+    text = MATRIX.replace(
+        "methods: {ERM: erm, Focal: focal, DFR: dfr}", "settings: {epochs: 7}, methods: {A: erm, B: erm+epochs=8}"
+    )
+    (file := Path("small.yaml")).write_text(text.replace("trials: 3", "trials: 1"))
+    list(search.search_settings(None, None, 16, 3, "best", False, [], file))
+    tuned = load_configuration(Path("small_tuned.yaml"))
+    folders = {run.paper_method: run.folders[0] for run in matrix.list_artifact_runs(tuned)}
+    assert {name: str(Path(folder).parent) for name, folder in folders.items()} == {
+        "A": "results/runs/colored_digits/erm+epochs=7",
+        "B": "results/runs/colored_digits/erm",
+    }
 
 
 def test_a_search_needs_a_method_and_data_or_the_trials_of_a_matrix(made):

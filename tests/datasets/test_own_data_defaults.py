@@ -92,7 +92,7 @@ def test_a_damaged_history_of_stage_1_is_named(tmp_path, monkeypatch, content):
         ([0, 1, 0, 1], ""),
         ([0, 1, 1, 1], "one inferred attribute in all samples of class b"),
         ([0, 0, 1, 1], "stage 1 is wrong nowhere"),
-        ([1, 1, 1, 1], "no inferred groups to compare"),
+        ([1, 1, 1, 1], "each class is one group"),
         ([3, 3, 4, 4], "one inferred attribute in all samples of class a, b"),
     ],
 )

@@ -114,7 +114,7 @@ def suggest_remedy(result: ResultPath, run: Run, inferred: Array, y: Array) -> s
 def infer(result: ResultPath, arguments: argparse.Namespace) -> None:
     """Infer the attributes of all runs of a folder, in one process, since the import of UMAP takes long."""
     started = time.perf_counter()
-    arrays, rows, warnings = {}, [], dict[str, list[str]]()
+    arrays, rows, warnings = {}, [], {}
     for run in result.runs():
         dataset = load_dataset(result.data.folder, run.data.name)
         for split in list_inferred_splits(dataset, run.spec.base_name):
@@ -124,11 +124,8 @@ def infer(result: ResultPath, arguments: argparse.Namespace) -> None:
         agreement = compare_with_truth(inferred, dataset.y[train], dataset.a[train])
         print(f"{run.key}: {agreement}", flush=True)
         rows.append({"dataset": run.data.name, "inference": run.spec.name, "seed": run.seed, **agreement})
-        if not len(train) or read_declarations("inference", run.spec.base_name).get("ONE_ATTRIBUTE"):
-            warnings[run.key] = []
-            continue
         remedy = suggest_remedy(result, run, inferred, dataset.y[train])
-        degenerate = find_warnings(inferred, dataset.y[train], dataset.about["classes"])
+        degenerate = find_warnings(inferred, dataset.y[train], dataset.about["classes"]) if len(train) else []
         warnings[run.key] = [f"{warning}{remedy}" for warning in degenerate]
     save_arrays(result.folder / "groups.safetensors", arrays)
     write_csv(result.folder / "agreement.csv", pd.DataFrame(rows))

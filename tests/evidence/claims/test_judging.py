@@ -2,6 +2,7 @@
 say."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -508,6 +509,17 @@ def test_a_claim_is_executed_on_printed_numbers(contrasts, margin, outcome, tmp_
         judge_on_printed(claim(contrasts, margin), ["cmnist"], PrintedNumbers(tmp_path / "reported", []))["printed"]
         == outcome
     )
+
+
+def test_a_claim_about_levels_of_which_one_is_not_printed_is_not_printed(tmp_path):
+    write(tmp_path, [], NUMBERS)
+    numbers = PrintedNumbers(tmp_path / "reported", [])
+    of_every = claim({**AGAINST_JTT, "data.p_corr": "every"}, 0)
+    outcomes = [
+        judge_on_printed(replace(of_every, levels={"data.p_corr": levels}), ["cmnist"], numbers)["printed"]
+        for levels in ([0.995], [0.9, 0.995])
+    ]
+    assert outcomes == ["holds", "not printed"]
 
 
 def test_a_paper_without_tables_of_numbers_prints_none(tmp_path):

@@ -26,6 +26,7 @@ from despur.reporting.pages.comparison import METRICS, compare
 from despur.reporting.pages.matrix_figure import format_entries, format_entry, name_runs
 from despur.reporting.pages.ranking import find_ranks, is_at_chance
 from despur.specs.paths import locate_result
+from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage.store import write_json
 
@@ -81,6 +82,20 @@ def test_settings_are_those_of_all_methods_and_of_their_stage_1():
     assert all(f"+criterion={rule}+encoder=convnet+" in folder for folder in list_trials(config)["erm"][1:])
     with pytest.raises(SettingError, match=r"matrix\.settings\.epoch: no method of matrix\.methods has"):
         names(methods=spelled, settings={"epoch": 3})
+    with pytest.raises(SettingError, match=r"matrix\.settings, on erm: .*epochs"):
+        names(methods=spelled, settings={"epochs": "many"})
+
+
+def test_settings_of_components_and_truth_values_are_spelled_as_in_names():
+    asked = names(
+        methods={"con": "con", "george": "george"}, settings={"encoder.dropout": 0.1, "encoder": "convnet", "epochs": 2}
+    )
+    assert {name: locate_result(folders[0]).name for name, folders in asked.items()} == {
+        "con": "con+encoder=convnet+encoder.dropout=0.1+epochs=2",
+        "george": "george+encoder=convnet+encoder.dropout=0.1+epochs=2+stage1.encoder=convnet",
+    }
+    (folder,) = names(methods={"cnc": "cnc"}, settings={"shrink": True})["cnc"]
+    assert locate_result(folder).name == "cnc+shrink=true"
 
 
 def test_where_no_method_runs_on_its_data_there_is_no_matrix():
@@ -299,6 +314,11 @@ def test_costs_are_not_compared_where_a_stage_is_from_another_machine(artifact_r
 def test_who_is_told_the_attribute_is_marked(artifact_runs):
     table = compare(artifact_runs).drop_duplicates("method").set_index("method")
     assert table["sees_attribute"].to_dict() == {"erm": False, "leace": True, "simclr": False}
+    told = {
+        name: resolve("methods", name, "scene_digits").points[0].trains_on_attribute
+        for name in ("gdro+groups=ssa", "gdro+groups=classes", "dfr_held_out", "cnc")
+    }
+    assert told == {"gdro+groups=ssa": True, "gdro+groups=classes": False, "dfr_held_out": True, "cnc": False}
     assert table.loc["leace", "papers"] == "fair_cl"
 
 

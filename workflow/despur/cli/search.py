@@ -152,8 +152,8 @@ def rank_trials(name: str, trained: Sequence[str], selection: str) -> Iterator[s
 
 
 def write_tuned(target: Path, header: str, config: Mapping[str, Any], winners: Mapping[str, str]) -> None:
-    """The configuration of a matrix with these methods."""
-    matrix = {key: value for key, value in config["matrix"].items() if key != "trials"}
+    """The configuration of a matrix with these methods, whose names have the matrix's settings."""
+    matrix = {key: value for key, value in config["matrix"].items() if key not in ("trials", "settings")}
     tuned = {**config, "matrix": matrix | {"methods": dict(winners)}}
     write_text(target, header + yaml.safe_dump(tuned, sort_keys=False))
 

@@ -104,8 +104,8 @@ def rank_points(table: "pd.DataFrame", roles: Roles, shown_of: Sequence[str] = (
         mark = " " if rank > 1 or math.isnan(means[point][0]) else "*"
         yield Row(f"{mark} {point:<{width}}{text}", "points", point=point, rank=rank, **numbers)
     best_two = zip(*(means[point] for point in ranked[:2]), strict=True)
-    decisive = next((i for i, pair in enumerate(best_two) if len({*pair}) > 1), 0)
-    words = ", then ".join(names[: decisive + 1])
+    decisive = next((i for i, pair in enumerate(best_two) if len({*pair}) > 1), len(names) - 1)
+    words = ", then ".join(names[: decisive + 1] if len(ranked) > 1 else names[:1])
     yield f"* best by {words} of {roles.selecting}, the split that selects; {roles.headline} selects nothing"
 
 

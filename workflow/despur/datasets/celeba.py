@@ -24,6 +24,8 @@ PAPER_HYPERPARAMETERS = {
     # standard, not in the text.
     "*": {"encoder": "resnet50", "learning_rate": 1e-4, "weight_decay": 1e-4, "batch_size": 128, "epochs": 50},
     "zero_shot": {"encoder": "clip"},
+    # Released code of Qiu et al.; an epoch is one step.
+    "afr": {"epochs": 1000, "learning_rate": 0.02, "weight_decay": 0.0, "gamma": 1.44, "lambda": 0.001},
     "stage1/erm": {"weight_decay": 0.1},  # App. E.2.2: high
     # App. E.2.4; anchor_fraction: released code, not in the paper. As on CMNIST*, that code keeps the head's gradient
     # over an epoch. SupCon: as CNC (App. A.3).

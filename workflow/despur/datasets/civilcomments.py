@@ -51,6 +51,8 @@ PAPER_HYPERPARAMETERS = {
         "decay": "linear",
         "clip": 1.0,
     },
+    # As on Waterbirds; an epoch is one step.
+    "afr": {"epochs": 500, "learning_rate": 0.01, "weight_decay": 0.0, "decay": "none", "optimizer": "sgd"},
     "zero_shot": {"encoder": "sentence"},  # ours: a small model. The paper's are GPT-Neo, RoBERTa and BART
     # App. E.2.2. Its ReduceLROnPlateau does nothing within two epochs; no clipping is stated.
     "stage1/erm": {"optimizer": "sgd", "momentum": 0.9, "epochs": 2, "decay": "none", "clip": 0},

@@ -25,7 +25,8 @@ SETTINGS = {
 }
 
 PAPER_HYPERPARAMETERS = {  # SubpopBench's defaults, for about its 5,001 steps
-    "*": {"encoder": "resnet50", "learning_rate": 1e-3, "weight_decay": 1e-4, "batch_size": 108, "epochs": 240}
+    "*": {"encoder": "resnet50", "learning_rate": 1e-3, "weight_decay": 1e-4, "batch_size": 108, "epochs": 240},
+    "afr": {"epochs": 500, "learning_rate": 0.01, "weight_decay": 0.0},  # as on Waterbirds; an epoch is one step
 }
 
 FOLDER = "MetaShift-Cat-Dog-indoor-outdoor"

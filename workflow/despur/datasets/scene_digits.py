@@ -63,7 +63,7 @@ PAPER_HYPERPARAMETERS = {
     ),
     **for_each("jtt dann", epochs=5),
     "eiil": {"epochs": 10},
-    "afr": {"epochs": 500},  # of one step each, as many as on Waterbirds
+    "afr": {"epochs": 500},  # of one step each, as many as Qiu et al. have on Waterbirds
     # On a foundation model's embeddings (adapters); larger learning rates and smaller batches of anchors, as training
     # is short.
     **for_each("prompting dfr_inferred", stage1="two_tower"),

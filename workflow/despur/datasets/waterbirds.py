@@ -36,6 +36,8 @@ PAPER_HYPERPARAMETERS = {
     # standard, as in A.11's grid.
     "*": {"encoder": "resnet50", "learning_rate": 1e-3, "weight_decay": 1e-4, "batch_size": 128, "epochs": 300},
     "zero_shot": {"encoder": "clip"},
+    # Released code of Qiu et al.; an epoch is one step.
+    "afr": {"epochs": 500, "learning_rate": 0.01, "weight_decay": 0.0},
     "stage1/erm": {"weight_decay": 1.0},  # App. E.2.2: high
     # App. E.2.4. As on CMNIST*, the released code keeps the head's gradient over an epoch, of which the paper says
     # nothing.

@@ -1,13 +1,12 @@
-"""No attribute at all: each class is one group. For methods that balance or weigh groups, where the attribute of
-training samples is not known (SubpopBench, subpopbench/dataset/datasets.py: then every attribute is 0)."""
+"""No attribute at all: each class is one group. For methods that balance or weigh groups (gdro, resample, reweight,
+subg, dfr), where the attribute of training samples is not known (SubpopBench, subpopbench/dataset/datasets.py: then
+every attribute is 0). Methods that compare attribute values or predictions have nothing to compare."""
 
 import numpy as np
 
 from despur.inference.base import Evidence
 from despur.specs.settings import Settings
 from despur.storage.store import Array
-
-ONE_ATTRIBUTE = True
 
 SETTINGS: Settings = {}
 

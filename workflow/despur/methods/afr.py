@@ -20,8 +20,8 @@ from despur.storage.store import Array
 
 REVISION = 2
 SETTINGS = {
-    **without(sgd(0.01, 0.0, 0.0, 500, "released code: Waterbirds; CelebA: rate .02, 1000 epochs"), "encoder"),
-    "learning_rate": float_(0.01, "released code: Waterbirds; not tuned", above=0),
+    **without(sgd(0.01, 0.0, 0.0, 500, "released code: Waterbirds; CelebA: 1000 epochs"), "encoder"),
+    "learning_rate": float_(0.01, "released code: Waterbirds; CelebA: .02; not tuned", above=0),
     "weight_decay": float_(0.0, "released code: should be 0", at_least=0),
     "clip": float_(1.0, "released code: largest norm of a step's gradient; 0: any", at_least=0),
     **on_stage1("erm", "last", "released code: a model trained by ERM, its final checkpoint"),

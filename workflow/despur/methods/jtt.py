@@ -30,9 +30,9 @@ def repeats(y: Array, predicted: Array, upsampling: str, factor: float) -> Array
 
     A slice is all samples of one predicted class, a cell all samples of one predicted and one true class. ``cells``:
     each wrong cell is made as frequent as the right cell of its slice. On CMNIST* (CMNIST as Zhang et al. 2022 color
-    it) that is a factor of 796 in the mean, and more for rare cells; their App. E.2.5 states roughly 1,100. ``slices``,
-    which is that section in words: all wrong samples of a slice together are made as frequent as its right samples, a
-    factor of about 200. Where a slice has no right samples, nothing changes. ``constant``: wrong samples occur
+    it) that is nearer the factor that their App. E.2.5 states. ``slices``, which is that section in words: all wrong
+    samples of a slice together are made as frequent as its right samples. Where a slice has no right samples, nothing
+    changes. ``constant``: wrong samples occur
     ``factor`` times."""
     wrong = predicted != y
     if upsampling == "constant":

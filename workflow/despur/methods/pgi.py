@@ -4,8 +4,8 @@ a class should be the same in the two environments that EIIL infers.
 App. E.2.5 found that shuffled mini-batches fail and reports ``balanced`` ones: composed like CNC's, with
 environments in the place of predictions.
 
-Deviations from the code that Ahmed et al. released (Faruk-Ahmed/predictive_group_invariance, mnist/main.py): its
-divergence trains the encoder alone (``divergence_trains=encoder``), is a mean over classes, not a sum, and rises after
+Deviations from the code that Ahmed et al. released (Faruk-Ahmed/predictive_group_invariance, mnist/main.py):
+there, the divergence trains the encoder alone (``divergence_trains=encoder``), is a mean over classes, and rises after
 an epoch without it; of each environment, the mean cross-entropy counts half."""
 
 import math

@@ -9,6 +9,7 @@ from typing import Any
 
 from despur.orchestration import experiments, paper_folders
 from despur.orchestration.artifact_files import find_module, list_run_inputs
+from despur.orchestration.configuration_files import within
 from despur.orchestration.experiments import RESULTS, ArtifactRun
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
@@ -50,7 +51,13 @@ def list_methods(matrix: Mapping[str, Any]) -> dict[str, str]:
     """The further methods of a configuration's ``matrix``, with its ``settings``. Raises SettingError for a setting
     that none of them has."""
     methods, settings = matrix.get("methods", {}), matrix.get("settings", {})
-    added = {method: add_settings(name, parse(matrix["data"])[0], settings) for method, name in methods.items()}
+    if not settings:
+        return dict(methods)
+    data, added = parse(matrix["data"])[0], {}
+    for method, name in methods.items():
+        with within(f"matrix.settings, on {method}"):
+            added[method] = add_settings(name, data, settings)
+            resolve("methods", added[method], data)
     for key in settings:
         if not any(key in parse(name)[1] or f"stage1.{key}" in parse(name)[1] for name in added.values()):
             raise SettingError(f"matrix.settings.{key}: no method of matrix.methods has this setting")

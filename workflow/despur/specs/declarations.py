@@ -22,7 +22,6 @@ DECLARATIONS = {
         "BASE",
         "READS_TRUE_GROUPS",
         "READS_VALIDATION_GROUPS",
-        "ONE_ATTRIBUTE",  # an inference gives all samples the same one, and there is nothing to warn of
         "SEED_CHUNK",
         "SEEDLESS",
     ),

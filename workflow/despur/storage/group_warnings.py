@@ -22,7 +22,9 @@ def find_warnings(inferred: Array, y: Array, classes: Sequence[str]) -> list[str
     """What is degenerate about an inferred attribute (N,) beside the classes ``y`` (N,), named ``classes``: it has one
     value; it is the class of every sample; or it has one value in some classes, whose other groups are empty."""
     if len(np.unique(inferred)) == 1:
-        return ["all samples have the same inferred attribute: the method has no inferred groups to compare"]
+        return [
+            "all samples have the same inferred attribute: each class is one group, and no attributes can be compared"
+        ]
     if np.array_equal(inferred, y):
         return ["the inferred attribute is the class of every sample: stage 1 is wrong nowhere"]
     alone = [name for label, name in enumerate(classes) if len(np.unique(inferred[y == label])) == 1]

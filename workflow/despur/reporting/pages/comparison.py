@@ -69,7 +69,7 @@ METRICS = (
     Metric("leakage_representations_standardized", "leakage", "%", "fair_cl", scale=100, good_at_chance=True),
     Metric("mutual_information_class_standardized_half", "I(Y;Z)", "nats", "cnc", True),
     Metric("mutual_information_attribute_standardized_half", "I(A;Z)", "nats", "cnc", good_at_chance=True),
-    Metric("cosine_similarity", "alignment", "cosine", "cnc", True, good_at_chance=True),
+    Metric("cosine_similarity", "alignment", "cosine", "adapters", True, good_at_chance=True),
     Metric("steps", "steps", "of training", higher_is_better=None),
     Metric("seconds", "training time", "s a seed", as_ratio=True),
     Metric("peak_memory_mb", "peak memory", "MB", as_ratio=True),
