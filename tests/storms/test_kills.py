@@ -50,13 +50,19 @@ VICTIMS = {
 }
 
 
-def strike(root, victim, rng):
-    """Kill one process of this kind, or all of them; whether there was any."""
+def find_victims(root, victim):
+    """The processes of this kind; not one that ends meanwhile."""
     found = []
     for process in find_processes(root):
         with contextlib.suppress(psutil.Error):
             if VICTIMS[victim](process):
                 found.append(process)
+    return found
+
+
+def strike(root, victim, rng):
+    """Kill one process of this kind, or all of them; whether there was any."""
+    found = find_victims(root, victim)
     for process in found if victim == "everything" else rng.sample(found, min(1, len(found))):
         with contextlib.suppress(psutil.Error):
             process.kill()

@@ -12,7 +12,7 @@ import psutil
 import pytest
 from project import finish
 from storms.conftest import CASES, RUNS, count_cases, list_differences
-from storms.test_kills import VICTIMS, find_processes, list_left
+from storms.test_kills import VICTIMS, find_victims, list_left
 
 pytestmark = [pytest.mark.storm, pytest.mark.long]
 TARGETS = list(RUNS.values()) if CASES else [RUNS["cnc"]]
@@ -28,7 +28,7 @@ def send(processes, number):
 
 def stop(root, victim, rng):
     """Stop a process of this kind, or all of them, for some time; whether there was any."""
-    found = [process for process in find_processes(root) if VICTIMS[victim](process)]
+    found = find_victims(root, victim)
     chosen = found if victim == "everything" else rng.sample(found, min(1, len(found)))
     send(chosen, signal.SIGSTOP)
     try:
