@@ -118,7 +118,7 @@ def compared(artifact_runs: list[Any]) -> pd.DataFrame:
                     "papers": " ".join(matrix.list_papers(artifact_run)),
                     "data": "scene_digits",
                     "sees_attribute": method == "con",
-                    "at_chance": False,
+                    "near_chance": False,
                     "metric": metric.name,
                     "label": metric.label,
                     "unit": metric.unit,

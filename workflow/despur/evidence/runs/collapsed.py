@@ -52,6 +52,7 @@ def has_collapsed(train: pd.DataFrame) -> bool:
 
 
 def is_guessing(accuracy: float, chance: float) -> bool:
+    """Whether an accuracy goes less than ``SHARE`` of the way from that of guessing to 1."""
     return accuracy < chance + SHARE * (1 - chance)
 
 

@@ -11,8 +11,8 @@ others: it is behind at least those that are shown to be better, and ahead of th
 than three seeds show nothing.
 
 Representations are compared at the same scale: leakage and mutual information are of standardized ones, the latter
-fitted on one half of the samples and averaged over the other; alignment is the cosine. A method ``at_chance``
-(:func:`is_at_chance`) has no rank by a metric that is good where nothing is known: what it does not know, it does not
+fitted on one half of the samples and averaged over the other; alignment is the cosine. A method ``near_chance``
+(:func:`is_near_chance`) has no rank by a metric that is good where nothing is known: what it does not know, it does not
 leak.
 """
 
@@ -34,13 +34,13 @@ from despur.evidence.statistics.levels import Missing
 from despur.orchestration.experiments import ArtifactRun
 from despur.orchestration.matrix import list_papers
 from despur.reporting.pages.matrix_figure import draw_matrix
-from despur.reporting.pages.ranking import find_ranks, is_at_chance, summarize
+from despur.reporting.pages.ranking import find_ranks, is_near_chance, summarize
 from despur.specs.paths import locate_result
 from despur.specs.stages import PARTS
 from despur.storage.store import Array, InputError, write_csv
 
 COMPARISON_COLUMNS = [
-    *("method", "papers", "data", "sees_attribute", "at_chance"),
+    *("method", "papers", "data", "sees_attribute", "near_chance"),
     *("metric", "label", "unit", "paper", "higher_is_better"),
     *("value", "std", "seeds", "rank", "rank_low", "rank_high", "versus_erm", "folder"),
 ]
@@ -49,8 +49,8 @@ COMPARISON_COLUMNS = [
 @dataclass(frozen=True)
 class Metric:
     """A column of the matrix. ``scale``: from what is stored to the unit that is shown; ``paper``: whose measure it is;
-    ``higher_is_better``: None for what methods are not ranked by; ``good_at_chance``: a constant representation is best
-    by it; ``as_ratio``: compared by logarithms."""
+    ``higher_is_better``: None for what methods are not ranked by; ``good_near_chance``: a constant representation is
+    best by it; ``as_ratio``: compared by logarithms."""
 
     name: str
     label: str
@@ -58,18 +58,18 @@ class Metric:
     paper: str = ""
     higher_is_better: bool | None = False
     scale: float = 1.0
-    good_at_chance: bool = False
+    good_near_chance: bool = False
     as_ratio: bool = False
 
 
 METRICS = (
     Metric("worst_group_accuracy", "worst-group accuracy", "%", "cnc", True, 100),
     Metric("average_accuracy", "average accuracy", "%", "", True, 100),
-    Metric("gap", "GAP", "%", "fair_cl", scale=100, good_at_chance=True),
-    Metric("leakage_representations_standardized", "leakage", "%", "fair_cl", scale=100, good_at_chance=True),
+    Metric("gap", "GAP", "%", "fair_cl", scale=100, good_near_chance=True),
+    Metric("leakage_representations_standardized", "leakage", "%", "fair_cl", scale=100, good_near_chance=True),
     Metric("mutual_information_class_standardized_half", "I(Y;Z)", "nats", "cnc", True),
-    Metric("mutual_information_attribute_standardized_half", "I(A;Z)", "nats", "cnc", good_at_chance=True),
-    Metric("cosine_similarity", "alignment", "cosine", "adapters", True, good_at_chance=True),
+    Metric("mutual_information_attribute_standardized_half", "I(A;Z)", "nats", "cnc", good_near_chance=True),
+    Metric("cosine_similarity", "alignment", "cosine", "adapters", True, good_near_chance=True),
     Metric("steps", "steps", "of training", higher_is_better=None),
     Metric("seconds", "training time", "s a seed", as_ratio=True),
     Metric("peak_memory_mb", "peak memory", "MB", as_ratio=True),
@@ -127,7 +127,7 @@ def compare(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
         raise Missing("the methods of the matrix have no seed in common")
     measured = MeasuredValues(metrics, load_resamples(artifact_runs))
     methods = pd.DataFrame([describe_method(artifact_run) for artifact_run in artifact_runs])
-    methods["at_chance"] = [is_at_chance(measured, method, seeds) for method in methods["method"]]
+    methods["near_chance"] = [is_near_chance(measured, method, seeds) for method in methods["method"]]
     tables = [methods.merge(compare_on(metric, measured, methods, seeds), on="method") for metric in METRICS]
     return pd.concat(tables, ignore_index=True).reindex(columns=COMPARISON_COLUMNS)
 
@@ -152,10 +152,10 @@ def describe_method(artifact_run: ArtifactRun) -> dict[str, Any]:
 
 
 def compare_on(metric: Metric, measured: MeasuredValues, methods: pd.DataFrame, seeds: Sequence[int]) -> pd.DataFrame:
-    """A metric of all methods: means over seeds and ranks; where nothing known is good, ranks of those above chance."""
+    """A metric of all methods: means over seeds, and ranks: of all, or of those that are not near chance."""
     every = {method: measure(measured, method, metric, seeds) for method in methods["method"]}
     by_method = {method: values for method, values in every.items() if values is not None}
-    unranked = {*methods.loc[methods["at_chance"] & metric.good_at_chance, "method"]}
+    unranked = {*methods.loc[methods["near_chance"] & metric.good_near_chance, "method"]}
     compared = {
         method: np.log(values) if metric.as_ratio else values
         for method, values in by_method.items()

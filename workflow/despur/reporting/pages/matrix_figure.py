@@ -14,7 +14,7 @@ from despur.storage.store import Array
 
 def draw_matrix(table: pd.DataFrame, prefix: Path) -> None:
     """One heat map: the color is the rank in a column, the text the value and, where any rank of its column is refuted,
-    the ranks that are not. A method that is not above chance has no rank where nothing known is good."""
+    the ranks that are not. A method near chance has no rank where nothing known is good."""
     from despur.reporting import figures
     from despur.reporting.printed_names import NAMES
 
@@ -34,8 +34,8 @@ def draw_matrix(table: pd.DataFrame, prefix: Path) -> None:
     axes.set_xticks(
         np.arange(len(labels)) + 0.5, [f"{label}\n({units[label]})" for label in labels], rotation=40, ha="right"
     )
-    at_chance = set(table.loc[table["at_chance"], "method"])
-    names = [NAMES.get(method, method) + " (not above chance)" * (method in at_chance) for method in rank.index]
+    near_chance = set(table.loc[table["near_chance"], "method"])
+    names = [NAMES.get(method, method) + " (near chance)" * (method in near_chance) for method in rank.index]
     axes.set_yticks(np.arange(len(rank)) + 0.5, names, rotation=0)
     axes.set(xlabel="", ylabel="", title=name_runs(table))
     figures.write_figure(prefix, figure)

@@ -3,29 +3,27 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import norm, rankdata
+from scipy.stats import rankdata
 
 from despur.evidence.claims.measured_values import MeasuredValues
-from despur.evidence.statistics.contrasts import FAILS, HOLDS, INTERVAL, LEVEL, Contrast, decide
+from despur.evidence.runs.collapsed import is_guessing
+from despur.evidence.statistics.contrasts import FAILS, HOLDS, LEVEL, Contrast, decide
 from despur.evidence.statistics.formulas import DEFAULTS
 from despur.storage.store import Array
 
 BASELINE = "erm"
-ROUNDING = 1e-9
 
 
-def is_at_chance(measured: MeasuredValues, method: str, seeds: Sequence[int]) -> bool:
-    """Whether most seeds of a method are not shown to be above chance, each by its mean over classes of accuracy, its
-    95 % interval over test data, and 1 / classes, what any constant prediction has. (The mean over few seeds would
-    not do: seeds that differ much are not at chance for it.) A method without a classifier is not at chance."""
+def is_near_chance(measured: MeasuredValues, method: str, seeds: Sequence[int]) -> bool:
+    """Whether most seeds of a method guess, by their mean over classes of test accuracy, as one that collapsed does on
+    training data (:func:`is_guessing`). A method without a classifier is not near chance."""
     measurement = {**DEFAULTS, "method": method, "metric": "class_average_accuracy"}
     classes = measured.levels("group", {key: value for key, value in measurement.items() if key != "group"})
     if not classes:
         return False
-    accuracies = [measured.value({**measurement, "group": name}).loc[list(seeds)].to_numpy(float) for name in classes]
-    above = np.nanmean(accuracies, axis=0) - 1 / len(classes)  # a bootstrap sample may lack a class
-    half_width = norm.isf(INTERVAL) * above[:, 1:].std(axis=1, ddof=1) if above.shape[1] > 2 else 0.0
-    return bool(np.mean(above[:, 0] > half_width + ROUNDING) < 0.5)
+    values = [measured.value({**measurement, "group": name}).loc[list(seeds), "value"] for name in classes]
+    guessing = [is_guessing(accuracy, 1 / len(classes)) for accuracy in np.nanmean(values, axis=0)]
+    return bool(np.mean(guessing) > 0.5)
 
 
 def summarize(by_seed: Array) -> dict[str, float | str]:
