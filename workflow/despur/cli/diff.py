@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from despur.cli.metrics import find_roles, format_seeds, format_spread, load_metrics
+from despur.cli.metrics import format_seeds, format_spread, load_metrics, read_roles
 from despur.cli.rows import Row
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError, spell
@@ -25,7 +25,7 @@ def show_difference(first: Path, second: Path) -> Iterator[str]:
     yield from list_differences(*abouts)
     if all((locate_result(path).folder / "metrics.csv").exists() for path in (first, second)):
         yield from list_changes(
-            load_metrics(first), load_metrics(second), [find_roles(path).headline for path in (first, second)]
+            load_metrics(first), load_metrics(second), [read_roles(path).headline for path in (first, second)]
         )
 
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from despur.cli.metrics import find_roles
+from despur.cli.metrics import read_roles
 from despur.specs.paths import locate_result
 from despur.storage.disk import refuse_special
 from despur.storage.finished_runs import find_runs, read_history, read_metrics
@@ -56,7 +56,7 @@ def load_points(folder: Path) -> "pd.DataFrame":
     """A row for each metric of the headline split, for each seed and selection: of all samples; of groups, which then
     stand in the metric's name, where a metric has no value of all."""
     table = read_metrics(folder / "metrics.csv")
-    shown = (table["split"] == find_roles(folder).headline) & table["selection"].isin(["best", "last"])
+    shown = (table["split"] == read_roles(folder).headline) & table["selection"].isin(["best", "last"])
     table = table[shown & table["value"].notna() & ~table["metric"].str.startswith(LEFT_OUT)]
     of_all = table["group"] == ""
     rows = table[of_all | ~table["metric"].isin(table.loc[of_all, "metric"])]
@@ -68,7 +68,7 @@ def list_headlines(folders: Sequence[Path]) -> dict[str, str]:
     """The split whose metrics are shown, and its data sets; of the commonest split, ``all others``."""
     shown: dict[str, list[str]] = {}
     for folder in folders:
-        names = shown.setdefault(find_roles(folder).headline, [])
+        names = shown.setdefault(read_roles(folder).headline, [])
         names += {locate_result(folder).dataset} - {*names}
     common = max(shown, key=lambda split: len(shown[split]))
     return {

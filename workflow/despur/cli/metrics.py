@@ -15,7 +15,7 @@ from despur.storage.reading import InputError, read_json
 if TYPE_CHECKING:
     import pandas as pd
 
-DEFAULT = RULES[0]  # of criteria; then the data set says what selects a setting
+DEFAULT_CRITERION = RULES[0]  # then the data set says what selects a setting
 SCORE = "val_"  # begins the names of validation scores in history.csv
 
 
@@ -42,18 +42,22 @@ class Roles:
         return {column: f"{split}, {steps.get(column, self.selection)} step" for column, split in self.splits.items()}
 
 
-def find_roles(path: Path, selection: str = "best", oracle: bool = False) -> Roles:
-    """What the splits of a result's data are for. The metric of the selection, or of the criterion of best steps, if it
-    has one and is not the default, selects a setting, too."""
+def read_roles(path: Path) -> Roles:
+    """What the splits of a result's data are for, and the metric that selects a setting, as the data set says it."""
     file = locate_result(path).data.folder / "about.json"
     abouts = read_json(file) if file.exists() else {}
     about: dict[str, Any] = next((about for about in abouts.values() if "headline" in about), {})
     names = {"selecting": "select", "headline": "headline", "metric": "selection"}
-    roles = Roles(**{field: about[name] for field, name in names.items() if name in about})
+    return Roles(**{field: about[name] for field, name in names.items() if name in about})
+
+
+def find_roles(path: Path, selection: str = "best", oracle: bool = False) -> Roles:
+    """The same; but the metric of the selection, or of the criterion of best steps, if it has one and is not the
+    default, selects a setting, too."""
     criteria = find_criteria(path) if selection == "best" else {selection}
-    rule = criteria.pop() if len(criteria) == 1 and criteria != {DEFAULT} else selection
+    rule = criteria.pop() if len(criteria) == 1 and criteria != {DEFAULT_CRITERION} else selection
     selecting_metric = {"metric": rule} if rule.endswith("accuracy") else {}
-    return replace(roles, selection=selection, oracle=oracle, **selecting_metric)
+    return replace(read_roles(path), selection=selection, oracle=oracle, **selecting_metric)
 
 
 def find_criteria(path: Path) -> set[str]:
@@ -74,7 +78,7 @@ def load_points(path: Path) -> "pd.DataFrame":
     if locate_result(path).stage != "runs":
         raise SettingError(f"{path}: only results/runs/DATASET/METHOD/SEEDS have metrics")
     file = locate_result(path).folder / "metrics.csv"
-    table, split = read_metrics(file), find_roles(path).headline
+    table, split = read_metrics(file), read_roles(path).headline
     best = table[table["selection"] == "best"]
     if not (best["split"] == split).any():
         there, about = ", ".join(best["split"].unique()) or "none", locate_result(path).data.folder / "about.json"
@@ -125,7 +129,7 @@ def pick_by_test(table: "pd.DataFrame", roles: Roles) -> "pd.DataFrame":
 def load_metrics(path: Path) -> dict[str, "pd.DataFrame"]:
     """By point: metrics of the headline split, best step, of no group and of probes, by seeds."""
     table = load_points(path)
-    table = table[table["split"] == find_roles(path).headline]
+    table = table[table["split"] == read_roles(path).headline]
     of_all = (table["group"] == "") | (table["metric"] == "probe_accuracy")
     chosen = table[(table["selection"] == "best") & of_all]
     named = chosen.assign(metric=name_metrics(chosen))

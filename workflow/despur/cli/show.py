@@ -103,10 +103,16 @@ def rank_points(table: "pd.DataFrame", roles: Roles, shown_of: Sequence[str] = (
         }
         mark = " " if rank > 1 or math.isnan(means[point][0]) else "*"
         yield Row(f"{mark} {point:<{width}}{text}", "points", point=point, rank=rank, **numbers)
-    best_two = zip(*(means[point] for point in ranked[:2]), strict=True)
-    decisive = next((i for i, pair in enumerate(best_two) if len({*pair}) > 1), len(names) - 1)
-    words = ", then ".join(names[: decisive + 1] if len(ranked) > 1 else names[:1])
+    words = ", then ".join(list_deciding(names, [means[point] for point in ranked]))
     yield f"* best by {words} of {roles.selecting}, the split that selects; {roles.headline} selects nothing"
+
+
+def list_deciding(names: Sequence[str], ranked: Sequence[Sequence[float]]) -> Sequence[str]:
+    """Of metrics the first, and those after it that part the best two of the ranked points."""
+    if len(ranked) < 2:
+        return names[:1]
+    parts = (i for i, pair in enumerate(zip(*ranked[:2], strict=True)) if len({*pair}) > 1)
+    return names[: next(parts, len(names) - 1) + 1]
 
 
 def list_ranking(table: "pd.DataFrame", roles: Roles) -> list[str]:

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from despur.datasets.sources import metadata_tables
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, for_each, int_, name
 from despur.storage.raw_files import sha256
 from despur.storage.store import Array, Dataset, InputError
@@ -51,8 +52,11 @@ PAPER_HYPERPARAMETERS = {
         "decay": "linear",
         "clip": 1.0,
     },
-    # As on Waterbirds; an epoch is one step.
-    "afr": {"epochs": 500, "learning_rate": 0.01, "weight_decay": 0.0, "decay": "none", "optimizer": "sgd"},
+    "afr": {
+        **read_declarations("datasets", "waterbirds")["PAPER_HYPERPARAMETERS"]["afr"],
+        "decay": "none",
+        "optimizer": "sgd",
+    },
     "zero_shot": {"encoder": "sentence"},  # ours: a small model. The paper's are GPT-Neo, RoBERTa and BART
     # App. E.2.2. Its ReduceLROnPlateau does nothing within two epochs; no clipping is stated.
     "stage1/erm": {"optimizer": "sgd", "momentum": 0.9, "epochs": 2, "decay": "none", "clip": 0},

@@ -14,6 +14,7 @@ import pandas as pd
 
 from despur.compute.randomness import derive_generator
 from despur.datasets.sources import image_files, metadata_tables, objects
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, draw, float_, int_
 from despur.storage.store import Dataset, InputError
 
@@ -26,7 +27,7 @@ SETTINGS = {
 
 PAPER_HYPERPARAMETERS = {  # SubpopBench's defaults, for about its 5,001 steps
     "*": {"encoder": "resnet50", "learning_rate": 1e-3, "weight_decay": 1e-4, "batch_size": 108, "epochs": 240},
-    "afr": {"epochs": 500, "learning_rate": 0.01, "weight_decay": 0.0},  # as on Waterbirds; an epoch is one step
+    "afr": read_declarations("datasets", "waterbirds")["PAPER_HYPERPARAMETERS"]["afr"],
 }
 
 FOLDER = "MetaShift-Cat-Dog-indoor-outdoor"

@@ -38,8 +38,11 @@ PAPER_HYPERPARAMETERS = {
         "decay": "linear",
         "clip": 1.0,
     },
-    # As on Waterbirds; an epoch is one step.
-    "afr": {"epochs": 500, "learning_rate": 0.01, "weight_decay": 0.0, "decay": "none", "optimizer": "sgd"},
+    "afr": {
+        **read_declarations("datasets", "waterbirds")["PAPER_HYPERPARAMETERS"]["afr"],
+        "decay": "none",
+        "optimizer": "sgd",
+    },
 }
 
 # Of each group in about["groups"]: the authors' list, as the code of others has its counts.

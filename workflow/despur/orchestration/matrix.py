@@ -58,8 +58,9 @@ def list_methods(matrix: Mapping[str, Any]) -> dict[str, str]:
         with within(f"matrix.settings, on {method}"):
             added[method] = add_settings(name, data, settings)
             resolve("methods", added[method], data)
+    named = {key for name in added.values() for key in parse(name)[1]}
     for key in settings:
-        if not any(key in parse(name)[1] or f"stage1.{key}" in parse(name)[1] for name in added.values()):
+        if not named & {key, f"stage1.{key}"}:
             raise SettingError(f"matrix.settings.{key}: no method of matrix.methods has this setting")
     return added
 
@@ -77,13 +78,13 @@ def add_settings(name: str, data: str, settings: Mapping[str, Any]) -> str:
         ("groups.stage1.", inferring, settings.keys() & {"encoder"}),
     )
     added = {
-        f"{prefix}{key}": f"{prefix}{key}={spell(settings[key])}"
+        f"{prefix}{key}": spell(settings[key])
         for prefix, model, keys in models
         for key in keys
         if model and has_setting(model, key)
     }
     named = {prefix + key for key in parse(name)[1] for prefix in ("", "groups.")}
-    return "+".join([name, *(text for key, text in added.items() if key not in named)])
+    return "+".join([name, *(f"{key}={value}" for key, value in added.items() if key not in named)])
 
 
 def has_setting(model: Spec, key: str) -> bool:

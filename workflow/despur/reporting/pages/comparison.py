@@ -95,12 +95,11 @@ def load_costs(artifact_run: ArtifactRun) -> pd.DataFrame:
 def load_steps(artifact_run: ArtifactRun) -> pd.DataFrame:
     """Optimizer steps of the method's own training by seed, without earlier stages, as rows of metrics; none of a
     method that is fitted at once, which counts as one."""
-    steps = {find_run(key).seed: about.get("steps") for key, about in load_abouts([artifact_run]).items()}
     return pd.DataFrame(
         [
-            {**locate_seed(artifact_run, seed), "metric": "steps", "value": float(count)}
-            for seed, count in steps.items()
-            if count and count > 1
+            {**locate_seed(artifact_run, find_run(key).seed), "metric": "steps", "value": float(about["steps"])}
+            for key, about in load_abouts([artifact_run]).items()
+            if about.get("steps", 0) > 1
         ]
     )
 
