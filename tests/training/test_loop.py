@@ -247,7 +247,8 @@ def test_a_loss_that_is_not_a_number_names_step_and_settings(bad, tmp_path):
     with pytest.raises(TrainingError) as error:
         trained(method, tmp_path)
     text = str(error.value)
-    assert text.startswith("key: mean loss is") and "over steps 5 to 8" in text and "'temperature': 0.07" in text
+    assert text.startswith("key: mean loss is") and "'temperature': 0.07" in text
+    assert "over steps 5 to 8: try clip=1, or a learning_rate below" in text
     assert method.calls == 8  # at the end of the epoch
 
 

@@ -23,8 +23,8 @@ KINDS = ("metrics", "resamples", "about")  # of a run's files
 def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
     """The runs of each method: those that papers run, in their order, then the further ones; none without a ``matrix``.
 
-    Of several names of one run, and of several runs that papers call by one name, the first stays; a sweep of several
-    points is no method. Raises SettingError for a further method that has the name of another run."""
+    Of the names that papers give to one run, and of the runs that papers call by one name, the first stays; a sweep of
+    several points is no method. Raises SettingError for a further method that has the name or the run of another."""
     if not (matrix := config.get("matrix")):
         return []
     data, seeds = resolve_canonical("datasets", matrix["data"]).name, matrix.get("seeds", config["seeds"])
@@ -39,11 +39,13 @@ def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
         methods.setdefault(method, folders)
     for method, name in list_methods(matrix).items():
         folders = experiments.list_run_folders(data, name, seeds)
-        if folders not in methods.values() and methods.setdefault(method, folders) != folders:
+        if methods.setdefault(method, folders) != folders:
             raise SettingError(
                 f"matrix.methods.{method}={name}: papers of this configuration have another run of this name, "
                 f"{locate_result(methods[method][0]).name}: call yours otherwise"
             )
+        if same := [other for other in methods if other != method and methods[other] == folders]:
+            raise SettingError(f"matrix.methods.{method}={name}: is the run of {same[0]}, too: leave one of them out")
     return [ArtifactRun(data, data, method, folders, "matrix") for method, folders in methods.items()]
 
 
