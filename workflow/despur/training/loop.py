@@ -138,8 +138,8 @@ class Trainer:
         means = {name: float(total) / p.counts[name] for name, total in p.totals.items()}
         if not math.isfinite(means.get("loss", 0.0)):
             steps = f"mean loss is {means['loss']} over steps {p.step - p.steps_since_eval + 1} to {p.step}"
-            lower = f"try clip=1, or a learning_rate below {self.method.settings['learning_rate']:g}"
-            raise TrainingError(f"{self.key}: {steps}: {lower}; settings {dict(self.method.settings)}")
+            remedy = "try a lower learning rate or clip=1"
+            raise TrainingError(f"{self.key}: {steps}: {remedy}; settings {dict(self.method.settings)}")
         return means
 
     def evaluate(self) -> None:
