@@ -66,8 +66,9 @@ listed.
 on the paper's data ``every``, ``lowest`` and bounds mean them, and a claim is not run where one of them is missing.
 ``grid: true`` marks a claim about all settings of the paper's grids: it is not run unless they were. ``about``: order
 (where left out), magnitude (a margin or a number on a side), time or size; only orders are looked at on other data
-than the paper's. ``primary`` marks the claim of a paper that its verdict is about: from its abstract, and where that
-needs absent data, one more that is decidable here; its text says which records existed when it was named.
+than the paper's. ``primary`` marks the claim of a paper that its verdict is about: from its abstract or contributions,
+and where that needs absent data, one more that is decidable here; its text says which records existed when it was
+named.
 
 ``ours: true`` marks a comparison that no sentence of the paper states. It is judged as claims are, shown apart from
 them, and not counted among them.
