@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lookup import cross_entropies, gradient, random_case, tabled
 
-from despur.methods.cvar_dro import cvar
+from despur.losses import cvar
 
 losses = st.lists(st.floats(0, 50), min_size=1, max_size=30)
 

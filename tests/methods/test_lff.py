@@ -7,7 +7,8 @@ from helpers import build, labels, task
 from lookup import Lookup, cross_entropies, log_softmax, random_case, tabled
 from torch import nn
 
-from despur.methods.lff import class_maxima, generalized_cross_entropy
+from despur.losses import generalized_cross_entropy
+from despur.methods.lff import class_maxima
 
 RNG = np.random.default_rng
 

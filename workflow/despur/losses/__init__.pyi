@@ -5,6 +5,12 @@ from despur.losses.contrastive import supervised_contrastive as supervised_contr
 from despur.losses.contrastive_adapter import one_positive_contrast as one_positive_contrast
 from despur.losses.correlation import cross_correlation as cross_correlation
 from despur.losses.correlation import redundancy as redundancy
+from despur.losses.cross_entropy import balanced_softmax as balanced_softmax
+from despur.losses.cross_entropy import cvar as cvar
+from despur.losses.cross_entropy import focal as focal
+from despur.losses.cross_entropy import generalized_cross_entropy as generalized_cross_entropy
+from despur.losses.cross_entropy import group_dro as group_dro
+from despur.losses.cross_entropy import ldam as ldam
 from despur.losses.debiased import debiased_contrast as debiased_contrast
 from despur.losses.discrepancy import coral as coral
 from despur.losses.discrepancy import mmd as mmd

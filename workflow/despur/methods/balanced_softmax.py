@@ -4,8 +4,8 @@
 
 import numpy as np
 import torch
-from torch import nn
 
+from despur.losses.cross_entropy import balanced_softmax
 from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import SUBPOPBENCH, as_erm
 from despur.storage.store import Array
@@ -18,9 +18,8 @@ class BalancedSoftmax(GradientMethod):
 
     def setup(self) -> None:
         sizes = np.bincount(self.task.y, minlength=self.task.num_classes)
-        self.log_sizes = torch.from_numpy(sizes).float().log().to(self.task.device)
+        self.class_sizes = torch.from_numpy(sizes).to(self.task.device)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """Eq. 3 and 4."""
-        logits = self.forward(batch, rng).float()
-        return {"loss": nn.functional.cross_entropy(logits + self.log_sizes, self.task.labels[batch])}
+        logits = self.forward(batch, rng)
+        return {"loss": balanced_softmax(logits, self.task.labels[batch], self.class_sizes)}

@@ -2,9 +2,9 @@
 mini-batch."""
 
 import numpy as np
-import torch
-from torch import Tensor, nn
+from torch import nn
 
+from despur.losses.cross_entropy import cvar
 from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import as_erm
 from despur.specs.settings import float_, log_uniform
@@ -20,17 +20,6 @@ SETTINGS = {
         search=log_uniform(0.01, 1, "SubpopBench"),
     ),
 }
-
-
-def cvar(losses: Tensor, alpha: float) -> Tensor:
-    """The mean of the worst alpha B of losses (B,): the largest weighted mean with weights of at most 1 / (alpha B).
-
-    For a fractional alpha B, the last of the worst has the weight of the fraction. For alpha B below 1: the largest
-    loss."""
-    count = alpha * len(losses)
-    rank = torch.arange(len(losses), device=losses.device)
-    weights = ((count - rank) / count).clamp(0, 1 / count)
-    return (weights * losses.sort(descending=True).values).sum()
 
 
 class CVaRDRO(GradientMethod):

@@ -1,16 +1,15 @@
 """Focal loss (Lin et al. 2017): cross-entropy in which samples that are easy weigh less."""
 
 import numpy as np
-import torch
 from torch import nn
 
+from despur.losses.cross_entropy import focal
 from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import SUBPOPBENCH, as_erm
 from despur.specs.settings import float_, log_uniform
 from despur.storage.store import Array
 
 REVISION = 2
-SMALLEST = 1e-12  # probability of another class: where it is 0, a power below 1 has no finite slope
 SETTINGS = {
     **as_erm(SUBPOPBENCH),
     "gamma": float_(
@@ -28,7 +27,6 @@ class Focal(GradientMethod):
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Eq. 4, without weights of classes."""
         logits = self.forward(batch, rng).float()
-        sample_losses = nn.functional.cross_entropy(logits, self.task.labels[batch], reduction="none")
-        others = -torch.expm1(-sample_losses)
-        loss = (others.clamp(min=SMALLEST) ** self.settings["gamma"] * sample_losses).mean()
-        return {"loss": loss, "mean_loss": sample_losses.mean().detach()}
+        labels = self.task.labels[batch]
+        mean_loss = nn.functional.cross_entropy(logits, labels, reduction="none").mean().detach()
+        return {"loss": focal(logits, labels, self.settings["gamma"]), "mean_loss": mean_loss}

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from despur.losses.groups import group_means
+from despur.losses.cross_entropy import group_dro
 from despur.methods.base import GradientMethod, Losses
 from despur.methods.families.domain_batches import number_groups
 from despur.samplers.domains import draw_batches
@@ -59,13 +59,10 @@ class GroupDRO(GradientMethod):
         return draw_batches(rng, self.chances, self.settings["batch_size"]) if even else super().epoch_batches(rng)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """Alg. 1 of Sagawa et al.: group means, q update, weighted sum. As in their released code, the adjustment C /
-        sqrt(n) counts for groups without samples in the batch, too."""
+        """Alg. 1 of Sagawa et al.: group means, q update, weighted sum."""
         logits = self.forward(batch, rng)
         sample_losses = nn.functional.cross_entropy(logits, self.task.labels[batch], reduction="none")
         q = self.networks.get_buffer("q")
-        mean, _ = group_means(sample_losses, self.group[batch], len(q))
-        with torch.no_grad():
-            q *= torch.exp(self.settings["step_size"] * (mean + self.margin))
-            q /= q.sum()
-        return {"loss": (q.clone() * mean).sum(), "mean_loss": sample_losses.mean().detach()}
+        loss, weights = group_dro(sample_losses, self.group[batch], q, self.settings["step_size"], self.margin)
+        q.copy_(weights)
+        return {"loss": loss, "mean_loss": sample_losses.mean().detach()}

@@ -4,8 +4,9 @@ As in SubpopBench (Yang et al. 2023). Deviations from the paper: neither represe
 to length 1, and weights of classes do not set in late (DRW)."""
 
 import numpy as np
-from torch import nn
+import torch
 
+from despur.losses.cross_entropy import ldam
 from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import SUBPOPBENCH, as_erm
 from despur.specs.settings import float_, log_uniform
@@ -29,15 +30,9 @@ class LDAM(GradientMethod):
     """Cross-entropy of scaled logits, of which that of the right class is smaller by its margin C / n^(1/4)."""
 
     def setup(self) -> None:
-        margin = np.bincount(self.task.y)[self.task.y] ** -0.25
-        self.margin = self.task.per_sample((self.settings["largest_margin"] * margin / margin.max()).astype(np.float32))
+        sizes = np.bincount(self.task.y, minlength=self.task.num_classes)
+        self.class_sizes = torch.from_numpy(sizes).to(self.task.device)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        """Sec. 3.2: cross-entropy, after the margin of its class is subtracted from the logit of the true class."""
-        logits, labels = self.forward(batch, rng).float(), self.task.labels[batch]
-        right = nn.functional.one_hot(labels, logits.shape[1])
-        return {
-            "loss": nn.functional.cross_entropy(
-                self.settings["scale"] * (logits - right * self.margin[batch][:, None]), labels
-            )
-        }
+        logits, labels, s = self.forward(batch, rng), self.task.labels[batch], self.settings
+        return {"loss": ldam(logits, labels, self.class_sizes, s["largest_margin"], s["scale"])}

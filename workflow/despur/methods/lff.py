@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from despur.compute.transfer import to_device
+from despur.losses.cross_entropy import generalized_cross_entropy
 from despur.methods.base import GradientMethod, Losses
 from despur.specs.hyperparameters import as_erm
 from despur.specs.settings import choice, float_, uniform
@@ -26,11 +27,6 @@ SETTINGS = {
     ),
     "memory": float_(0.7, "released code: share of the past in a sample's running loss", at_least=0, below=1),
 }
-
-
-def generalized_cross_entropy(logits: Tensor, labels: Tensor, q: float) -> Tensor:
-    """(1 - p^q) / q with p the probability of the class (Zhang and Sabuncu 2018), (B,)."""
-    return -torch.expm1(-q * nn.functional.cross_entropy(logits, labels, reduction="none")) / q
 
 
 def class_maxima(values: Tensor, labels: Tensor, count: int) -> Tensor:
