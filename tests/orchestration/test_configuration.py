@@ -157,10 +157,6 @@ WRONG = [
     ),
     (f"artifacts: {{cnc: {{table_1: {{data: p_corr={LONG}}}}}}}", "longer than the 200 characters"),
     ("matrix: {data: scene_digits, methods: {con: conn}}", "matrix: unknown method 'conn'; did you mean con?"),
-    (
-        "matrix: {data: scene_digits, methods: {adv: adv, ours: adv+weight=0.8}}",
-        "matrix.methods.ours=adv+weight=0.8: is the run of adv, too: leave one of them out",
-    ),
 ]
 
 

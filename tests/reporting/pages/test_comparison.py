@@ -23,7 +23,7 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.orchestration.trials import list_trials
 from despur.reporting.pages import comparison
 from despur.reporting.pages.comparison import METRICS, compare
-from despur.reporting.pages.matrix_figure import format_entries, format_entry, name_runs
+from despur.reporting.pages.matrix_figure import format_entries, format_entry, name_methods, name_runs
 from despur.reporting.pages.ranking import find_ranks, is_near_chance
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
@@ -51,12 +51,19 @@ def test_runs_that_papers_make_with_these_seeds_are_taken_as_they_are():
 
 
 def test_further_methods_come_after_and_a_run_comes_once():
-    asked = names(methods={"ce": "erm", "con": "con+ratio=0.1", "leace": "leace"})
+    asked = names(methods={"erm": "erm", "con": "con+ratio=0.1", "leace": "leace"})
     assert list(asked) == ["erm", "cnc", "con", "leace"]
     assert asked["con"] == ("results/runs/scene_digits/con+ratio=0.1/s0-2",)
     with pytest.raises(SettingError, match=r"matrix\.methods\.erm=erm\+epochs=3: papers .* another run .*, erm: call"):
         names(methods={"erm": "erm+epochs=3"})
-    assert list(names(methods={"a": "leace", "b": "leace"})) == ["erm", "cnc", "a"]
+    for methods, other in (({"ce": "erm"}, "erm"), ({"a": "leace", "b": "leace"}, "a")):
+        with pytest.raises(SettingError, match=f": is the run of {other}, too: leave one of them out"):
+            names(methods=methods)
+
+
+def test_the_figure_calls_methods_as_other_figures_do():
+    shown = name_methods(["resample", "erm", "mine_too"], near_chance={"erm"})
+    assert shown == ["RWG", "ERM (near chance)", "mine too"]
 
 
 def test_without_a_matrix_there_is_nothing_and_a_misspelled_method_is_refused():

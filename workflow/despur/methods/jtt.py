@@ -14,7 +14,7 @@ SETTINGS = {
     "groups": component("inference", "predictions", "App. E.2.5: the stage-1 model's outputs"),
     "upsampling": choice(
         "cells",
-        "App. E.2.5: as frequent as the correct points, 'by roughly 1100' (below)",
+        "App. E.2.5: as frequent as the correct points, 'by roughly 1100'",
         "cells",
         "slices",
         "constant",

@@ -13,4 +13,12 @@ def escape_star(text: str) -> str:
 def to_markdown(titles: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     """A table with its titles."""
     titles = [*titles]
-    return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in [titles, ["---"] * len(titles), *rows])
+    table = [titles, ["---"] * len(titles), *rows]
+    return "\n".join(f"| {' | '.join(map(escape_cell, cells))} |" for cells in table)
+
+
+def escape_cell(cell: Any) -> str:
+    """A cell in which ``0.6~0.8~0.9`` strikes nothing out: ``~`` is escaped where it is not code."""
+    pieces = str(cell).split("`")
+    pieces[::2] = [piece.replace("~", r"\~") for piece in pieces[::2]]
+    return "`".join(pieces)

@@ -4,6 +4,7 @@ or over the noise of stage 1's labels."""
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import seaborn as sns
 
@@ -44,15 +45,20 @@ def load_levels(artifact_runs: list[ArtifactRun], setting: str) -> pd.DataFrame:
 
 
 def plot_lines(axis: Any, table: pd.DataFrame, setting: str, metric: str, **style: Any) -> None:
-    """A metric over the levels of a setting, evenly spaced: each seed a dot, a line through the means, by method."""
+    """A metric over the levels of a setting, evenly spaced, by method: each seed a dot, or the hollow ``marker`` of a
+    further line; a line through the means, of a ratio the geometric ones."""
     levels = sorted(table[setting].unique())
     accuracy = metric in (WORST, AVERAGE)
     table = table.assign(x=table[setting].map(levels.index), **{metric: (100 if accuracy else 1) * table[metric]})
     for method in order_methods(table["paper_method"]):
         mine = table[table["paper_method"] == method]
-        mean = mine.groupby("x")[metric].mean()
-        axis.plot(mean.index, mean, **{"color": COLORS[method], "label": NAMES[method], "marker": "o", **style})
-        axis.scatter(mine["x"], mine[metric], color=COLORS[method], s=5, alpha=0.6, linewidths=0)
+        logarithmic = metric == RATIO
+        mean = (np.log(mine[metric]) if logarithmic else mine[metric]).groupby(mine["x"]).mean()
+        line = {"color": COLORS[method], "label": NAMES[method], "marker": "o"} | style
+        axis.plot(mean.index, np.exp(mean) if logarithmic else mean, **line)
+        face, width = (COLORS[method], 0) if line["marker"] == "o" else ("none", 0.5)
+        dots = {"marker": line["marker"], "facecolors": face, "edgecolors": COLORS[method], "linewidths": width}
+        axis.scatter(mine["x"], mine[metric], s=5, alpha=0.6, **dots)
     axis.set_xticks(range(len(levels)), [f"{level:g}" for level in levels])
     axis.set(xlabel="$p_{corr}$" if setting == P_CORR else "noise $p$ of stage-1 labels", ylabel=LABELS[metric])
     if accuracy:
@@ -148,7 +154,7 @@ def draw_figure_7d(artifact_runs: list[ArtifactRun], output: Path) -> None:
     figure, rows = start_rows(split_by_dataset(table), 1, 1.4 * COLUMN, 2.2)
     for (axis,), part in rows:
         plot_lines(axis, part, NOISE, WORST, linestyle="-")
-        plot_lines(axis, part, NOISE, AVERAGE, linestyle="--")
+        plot_lines(axis, part, NOISE, AVERAGE, linestyle="--", marker="s")
         names = [NAMES[method] for method in order_methods(part["paper_method"])]
         labels = [f"{name}, worst group" for name in names] + [f"{name}, average" for name in names]
         axis.legend(axis.get_legend_handles_labels()[0], labels, loc="center left", bbox_to_anchor=(1, 0.5))

@@ -36,9 +36,8 @@ IDENTITIES = {"lgbtq": "LGBTQ"}  # the spelling of CivilComments, where it is no
 def write_accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst-group and average accuracy: Table 1 and Tables A.1 to A.5."""
     metrics = load_metrics(artifact_runs)
-    metrics = weighted_averages(
-        metrics, (metrics["paper_dataset"] == "waterbirds") & metrics["paper_method"].isin(COPIED)
-    )
+    copied = (metrics["paper_dataset"] == "waterbirds") & metrics["paper_method"].isin(COPIED)
+    metrics = weighted_averages(metrics, copied & ~metrics["substitute"])
     write_table(output, compare(pd.read_csv(REPORTED / f"{name}.csv"), metrics, SEEDS))
 
 

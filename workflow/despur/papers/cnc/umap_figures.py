@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.lines import Line2D
 
+from despur.evidence.numbers.tables import format_spread
 from despur.evidence.runs.artifact_metrics import load_metrics, select_test
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, PALETTE, label_rows, name_data, write_figure
@@ -102,10 +103,9 @@ def draw_figure_10(artifact_runs: list[ArtifactRun], output: Path) -> None:
     figure, axes = label_rows(list(rows), 3, 1.6 * COLUMN, 1.9)
     tables = []
     for row, mine in zip(axes, rows.values(), strict=True):
-        points = load_inferred_labels(
-            output, {artifact_run.paper_method: artifact_run for artifact_run in mine}, agreement
-        )
-        match = {kind: f"match {points[f'{kind}_match'][0]:.1%}" for kind in ("predictions", "clusters")}
+        by_kind = {artifact_run.paper_method: artifact_run for artifact_run in mine}
+        points = load_inferred_labels(output, by_kind, agreement)
+        match = {kind: describe_match(agreement, row_run) for kind, row_run in by_kind.items() if kind != "erm"}
         attribute = f"true {points['kind_of_attribute'][0]}\n(for analysis only)"
         plot_points(row[0], points, points["predictions"].to_numpy(), f"ERM predictions\n{match['predictions']}")
         plot_points(row[1], points, points["a"].to_numpy(), attribute)
@@ -122,14 +122,19 @@ def load_inferred_labels(output: Path, artifact_runs: dict[str, ArtifactRun], ag
         folder = Path(artifact_runs[kind].folders[0])
         labels = Container(folder / "groups.safetensors")[locate_result(folder).runs()[0].key]
         points[kind] = labels[points["position"]]
-        points[f"{kind}_match"] = find_match(agreement, artifact_runs[kind], points["seed"][0])
+        points[f"{kind}_match"] = select_matches(agreement, artifact_runs[kind])[points["seed"][0]]
     return points
 
 
-def find_match(agreement: pd.DataFrame, artifact_run: ArtifactRun, seed: int) -> float:
-    """The share of samples whose inferred label is the attribute, under the best one-to-one naming."""
+def select_matches(agreement: pd.DataFrame, artifact_run: ArtifactRun) -> pd.Series:
+    """By seed, the share of samples whose inferred label is the attribute, under the best one-to-one naming."""
     rows = agreement[
         (agreement["paper_dataset"] == artifact_run.paper_dataset) & (agreement["used_dataset"] == artifact_run.dataset)
     ]
-    rows = rows[(rows["paper_method"] == artifact_run.paper_method) & (rows["seed"] == seed)]
-    return float(rows["value"].item())
+    return rows[rows["paper_method"] == artifact_run.paper_method].set_index("seed")["value"]
+
+
+def describe_match(agreement: pd.DataFrame, artifact_run: ArtifactRun) -> str:
+    """``match 93.3 (1.2) %``: mean and standard deviation over seeds."""
+    matches = 100 * select_matches(agreement, artifact_run)
+    return f"match {format_spread(matches.mean(), matches.std())} %"

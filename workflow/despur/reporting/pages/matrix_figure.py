@@ -1,11 +1,13 @@
 """The methods' matrix as a figure."""
 
+from collections.abc import Container, Iterable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from despur.reporting.printed_names import NAMES
 from despur.reporting.templates import format_number
 from despur.specs.resolution import resolve
 from despur.storage.raw_files import is_bundled
@@ -16,7 +18,6 @@ def draw_matrix(table: pd.DataFrame, prefix: Path) -> None:
     """One heat map: the color is the rank in a column, the text the value and, where any rank of its column is refuted,
     the ranks that are not. A method near chance has no rank where nothing known is good."""
     from despur.reporting import figures
-    from despur.reporting.printed_names import NAMES
 
     spread = partial(table.pivot, index="method", columns="label")
     labels = list(dict.fromkeys(table["label"]))
@@ -34,11 +35,15 @@ def draw_matrix(table: pd.DataFrame, prefix: Path) -> None:
     axes.set_xticks(
         np.arange(len(labels)) + 0.5, [f"{label}\n({units[label]})" for label in labels], rotation=40, ha="right"
     )
-    near_chance = set(table.loc[table["near_chance"], "method"])
-    names = [NAMES.get(method, method) + " (near chance)" * (method in near_chance) for method in rank.index]
+    names = name_methods(rank.index, near_chance=set(table.loc[table["near_chance"], "method"]))
     axes.set_yticks(np.arange(len(rank)) + 0.5, names, rotation=0)
     axes.set(xlabel="", ylabel="", title=name_runs(table))
     figures.write_figure(prefix, figure)
+
+
+def name_methods(methods: Iterable[str], near_chance: Container[str]) -> list[str]:
+    """What figures call these methods, and which of them are near chance."""
+    return [NAMES[method] + " (near chance)" * (method in near_chance) for method in methods]
 
 
 def name_runs(table: pd.DataFrame) -> str:
