@@ -1,4 +1,4 @@
-"""What figures and tables call the methods and data sets of the papers."""
+"""What figures and tables call the methods, data sets and metrics of the papers."""
 
 BASELINES = {  # of config/benchmark.yaml, where no paper prints the method
     "afr": "AFR",
@@ -81,7 +81,7 @@ NAMES = Names(
         "ce": "CE",
         "inlp": "INLP",
         "adv": "Adv",
-        "con_ft": "Con, finetuned",
+        "con_ft": "Con-ft",
         "con": "Con",
         "con_ce_scl": "CE + SCL",
         "con_ce_fcl": "CE − FCL",
@@ -110,6 +110,15 @@ NAMES = Names(
         "barlow_twins": "Barlow Twins",
     }
 )
+METRICS = {  # by the words of its key; a metric that has no other name is called by them
+    "tpr gap": "GAP",
+    "leakage h": "Leakage@h",
+    "leakage yhat": "Leakage@ŷ",
+    "tradeoff": "trade-off",
+    "test id accuracy": "Test-ID accuracy",
+    "test ood accuracy": "Test-OOD accuracy",
+    "domain test id accuracy": "D-Test-ID accuracy",
+}
 DATA = {
     "cmnist": "CMNIST*",
     "waterbirds": "Waterbirds",

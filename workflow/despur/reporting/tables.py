@@ -16,6 +16,7 @@ from despur.evidence.verdicts import ClaimVerdict, NumberVerdict
 from despur.orchestration import artifact_files, experiments, paper_folders
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.markdown import to_markdown
+from despur.reporting.printed_names import DATA, METRICS, NAMES
 from despur.reporting.templates import render_template
 from despur.storage.group_warnings import describe_warnings
 from despur.storage.store import InputError, write_csv
@@ -28,6 +29,8 @@ MEANINGS = {  # of the columns of tables
     "printed": "what the paper prints",
     "ours": f"mean over seeds (standard deviation) {MEASURED_ON}, unless the text above or the row names another split "
     "or step",
+    "printed setting": "what the paper says of this number; ours on a substitute may differ: `despur explain` says it",
+    "reason": "why a number is not compared or not run; how many seeds collapsed, which are left out",
     "difference": "ours minus reported",
     "95 % interval": "of the difference",
     "seeds": "how many runs, which differ in nothing but their seed",
@@ -66,7 +69,7 @@ NUMBER = re.compile(r"[–+-]?[\d.,]*( \(.*\))?")
 def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None = None) -> None:
     """``prefix``.csv (unrounded), .md, .tex and .html (as people read it; .md and .html say first how many numbers
     agree), atomically."""
-    display = format_table(table) if display is None else display
+    display = name_as_printed(format_table(table) if display is None else display)
     line = summarize_verdicts(table)
     write_csv(prefix.with_suffix(".csv"), table)
     texts = {
@@ -78,6 +81,16 @@ def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None 
     }
     for suffix, text in texts.items():
         write_text(prefix.with_suffix(suffix), text)
+
+
+def name_as_printed(display: pd.DataFrame) -> pd.DataFrame:
+    """A table whose methods, data sets and metrics are called as in figures."""
+    names: dict[str, Callable[[str], str]] = {
+        "data set": lambda key: DATA.get(key, key),
+        "method": NAMES.__getitem__,
+        "metric": lambda words: METRICS.get(words, words),
+    }
+    return display.assign(**{column: display[column].map(names[column]) for column in {*names} & {*display}})
 
 
 def render_table(paper: str, name: str, display: pd.DataFrame, line: str) -> str:

@@ -1,9 +1,11 @@
 """Printed numbers beside ours: the long table, and how it is shown (Markdown, LaTeX)."""
 
+import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from despur.evidence.numbers.printed import at_settings, list_changes
@@ -78,31 +80,43 @@ def format_digits(value: float, digits: int) -> str:
     return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
-def format_interval(low: float, high: float) -> str:
-    """``-0.3 to +1.2``; empty for none."""
-    return "" if pd.isna(low) else f"{low:+.1f} to {high:+.1f}"
-
-
 def format_table(table: pd.DataFrame, form: Callable[[float, float], str] = format_spread) -> pd.DataFrame:
-    """The table as people read it: rounded, mean (std), what was run before what was not."""
-    table = table.sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
+    """The table as people read it: rounded, mean (std), what was run before what was not, one data set after the other.
+    Rows that say nothing, neither a number nor why there is none, are left out."""
+    reasons = describe_reasons(table)
+    table = table[table["reported"].notna() | table["ours"].notna() | reasons.ne("")]
+    table = table.iloc[np.lexsort((pd.factorize(table["paper_dataset"])[0], table["seeds"] == 0))]
+
+    def sign(value: float) -> str:
+        return ("+" if value >= 0 else "-") + form(abs(value), math.nan)
+
+    intervals = zip(table["low"], table["high"], strict=True)
     display = pd.DataFrame(
         {
             "data set": table["paper_dataset"],
             "method": table["method"].fillna("–"),
-            "setting": table["setting"].fillna("").astype(str),
+            "printed setting": table["setting"].fillna("").astype(str),
             "metric": table["metric"].str.replace("_", " "),
             "reported": [form(*pair) for pair in zip(table["reported"], table["reported_std"], strict=True)],
             "ours": [form(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
-            "difference": ["" if pd.isna(d) else f"{d:+.1f}" for d in table["difference"]],
-            "95 % interval": [format_interval(*pair) for pair in zip(table["low"], table["high"], strict=True)],
+            "difference": ["" if pd.isna(value) else sign(value) for value in table["difference"]],
+            "95 % interval": ["" if pd.isna(low) else f"{sign(low)} to {sign(high)}" for low, high in intervals],
             "seeds": table["seeds"].astype(str),
             "data used": table["data"].fillna("–"),
             "measured": table["measured"].fillna("–").replace("", "–"),
             "verdict": table["verdict"],
+            "reason": reasons[table.index],
         }
     )
+    if not display["reason"].any():
+        display = display.drop(columns="reason")
     if set(display["measured"]) <= {run_files.HERE, "–"}:
         display = display.drop(columns="measured")
     varies = table.groupby(["paper_dataset", "method", "metric"], dropna=False)["setting"].nunique().max() > 1
-    return display if varies else display.drop(columns="setting")
+    return display if varies else display.drop(columns="printed setting")
+
+
+def describe_reasons(table: pd.DataFrame) -> pd.Series:
+    """Why each number is not compared or not run, and how many seeds collapsed; empty where there is nothing to say."""
+    pairs = zip(table["reason"].fillna(""), table["collapsed"].fillna(""), strict=True)
+    return pd.Series(["; ".join(filter(None, pair)) for pair in pairs], table.index, dtype=object)

@@ -52,7 +52,7 @@ def format_sentences(table: pd.DataFrame) -> pd.DataFrame:
     """The table of :func:`judge_sentences` as people read it."""
     display = format_table(table, format_number)
     display["metric"] += " (" + table["unit"] + ")"
-    return display.assign(reason=table["reason"].fillna(""))
+    return display
 
 
 def format_number(mean: float, std: float) -> str:
@@ -107,9 +107,11 @@ def measure_sentence(sentence: Sentence, measured: MeasuredValues) -> dict[str, 
     origin, refused_settings = describe_settings(sentence.number, used)
     refused = refuse_sentence(sentence, used, measured) or refused_settings
     judged = refused or refuse_part(sentence, here, formulas, measured) or taken.judge(sentence, measured)
-    over = f"over {', '.join(here)}" if len(sentence.datasets) > 1 else ""
+    several = len(sentence.datasets) > 1
+    over = f"over {', '.join(here)}" if several else ""
+    data = {"data": ", ".join(used["used_dataset"].unique())} if several else {}
     reason = "; ".join(filter(None, [judged.get("reason", ""), over, beside]))
-    return taken.describe() | origin | judged | {"reason": reason}
+    return taken.describe() | origin | judged | data | {"reason": reason}
 
 
 def describe_settings(number: Any, used: pd.DataFrame) -> tuple[dict[str, str], dict[str, str]]:

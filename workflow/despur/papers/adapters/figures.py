@@ -129,7 +129,9 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
                 x=lambda rows, numbers=numbers: rows["samples"].map(numbers.index)
             )
             mean = points.groupby("x")["value"].mean()
-            axis.plot(mean.index, 100 * mean, color=COLORS[method], marker="o", label=NAMES[method])
+            models = ", ".join(model for model in points["backbone"].unique() if model != method_names.FULL)
+            label = f"{NAMES[method]}, {models}" if models else NAMES[method]
+            axis.plot(mean.index, 100 * mean, color=COLORS[method], marker="o", label=label)
             axis.scatter(points["x"], 100 * points["value"], color=COLORS[method], s=6, alpha=0.6, linewidths=0)
         zero = part[part["paper_method"] == "zero_shot"].drop_duplicates(["seed"])["value"]
         axis.axhline(100 * zero.mean(), color=COLORS["zero_shot"], linestyle="--", label=NAMES["zero_shot"])

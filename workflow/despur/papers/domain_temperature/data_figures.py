@@ -9,6 +9,7 @@ import seaborn as sns
 
 from despur.compute.randomness import derive_generator
 from despur.orchestration.experiments import ArtifactRun
+from despur.papers.domain_temperature.selection import without_sigma
 from despur.reporting.figures import COLUMN, create_grid, label_rows, name_data, write_figure
 from despur.specs.paths import locate_result
 from despur.specs.spec import Spec
@@ -56,15 +57,17 @@ def arrange_images(images: Array) -> Array:
 
 def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Colors in RGB space and by channel, of each domain; a row for each sigma."""
-    tables = [measure_colors(*pair) for artifact_run in artifact_runs for pair in load_first_seed(artifact_run)]
+    pairs = [(artifact_run, *pair) for artifact_run in artifact_runs for pair in load_first_seed(artifact_run)]
+    tables = [measure_colors(data, dataset) for _, data, dataset in pairs]
     figure, axes = create_grid(len(tables), 1 + len(CHANNELS), 2 * COLUMN, 1.3)
-    for row, table in zip(axes, tables, strict=True):
+    for row, table, (artifact_run, *_) in zip(axes, tables, pairs, strict=True):
         place = row[0].get_subplotspec()
         row[0].remove()
         plot_color_space(figure.add_subplot(place, projection="3d"), table)
         for axis, channel in zip(row[1:], CHANNELS, strict=True):
             plot_channel(axis, table, channel)
-        row[1].set_title(f"$\\sigma$ = {table['sigma'].iloc[0]:g}", loc="left")
+        name = name_data(artifact_run.paper_dataset, without_sigma(artifact_run.dataset))
+        row[1].set_title(f"{name}, $\\sigma$ = {table['sigma'].iloc[0]:g}", loc="left")
     write_figure(output, figure, pd.concat(tables))
 
 

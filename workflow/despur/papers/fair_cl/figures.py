@@ -105,7 +105,7 @@ def plot_strengths(axis: Any, points: pd.DataFrame, method: str) -> None:
     if method not in STRENGTH:
         return
     *shift, ha, va = LABEL_PLACES[method]
-    place = {"textcoords": "offset points", "ha": ha, "va": va, "fontsize": 5, "color": "0.2"}
+    place = {"textcoords": "offset points", "ha": ha, "va": va, "fontsize": 5, "color": COLORS[method]}
     for together in join_neighbors(points[[LEAKAGE, ACCURACY]].to_numpy()):
         ends = dict.fromkeys(f"{points['strength'].iloc[i]:g}" for i in (together[0], together[-1]))
         axis.annotate("–".join(ends), points[[LEAKAGE, ACCURACY]].iloc[together[-1]], shift, **place)

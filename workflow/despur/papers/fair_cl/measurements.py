@@ -67,10 +67,12 @@ def compare_means(metrics: pd.DataFrame) -> pd.Series:
 
 def compare_times(metrics: pd.DataFrame, artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """Rows for seconds of training over CE's mean on the data, on the machine with most runs there; without methods
-    that are fitted to CE's representations."""
+    that are fitted to CE's representations, and without substitutes, whose short runs measure a machine's load."""
     abouts = load_abouts_of_rows(artifact_runs)
     test = select_test(metrics).query("metric == 'average_accuracy'")
-    rows = test[~test["paper_method"].isin(["inlp", "leace"])]
+    rows = test[~test["paper_method"].isin(["inlp", "leace"]) & ~test["substitute"].astype(bool)]
+    if not len(rows):
+        return rows
     run_abouts = [abouts[row.used_dataset, row.data, row.method, row.seed] for row in rows.itertuples()]
     rows = rows.assign(
         metric="relative_time",
