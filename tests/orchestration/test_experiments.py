@@ -16,6 +16,7 @@ from despur.orchestration.experiments import (
 )
 from despur.orchestration.paper_folders import list_papers
 from despur.specs.declarations import list_components
+from despur.specs.names import parse
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
@@ -269,6 +270,9 @@ def test_a_part_may_have_methods_of_its_own(toy):
         (artifact_run.paper_dataset, artifact_run.paper_method)
         for artifact_run in list_artifact_runs(config, "toy", "table_1")
     ] == [("cmnist", "erm"), ("cmnist", "hot"), ("waterbirds", "hot")]
+    config["datasets"]["waterbirds"]["methods"] = {"hot": "epochs=2"}
+    *_, own = list_artifact_runs(config, "toy", "table_1")
+    assert (own.paper_method, parse(locate_result(own.folders[0]).name)[1]["epochs"]) == ("hot", ("2",))
     config["datasets"]["waterbirds"]["methods"] = ["cold"]
     with pytest.raises(SettingError, match=r"datasets.waterbirds: unknown method 'cold'"):
         check_configuration(config | {"papers": ["toy"]})

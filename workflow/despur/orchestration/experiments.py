@@ -108,6 +108,13 @@ def select_methods(config: Mapping[str, Any], paper_dataset: str, methods: Mappi
     return [method for method, name in methods.items() if method in chosen and (method in here or "/" in name)]
 
 
+def find_own_settings(config: Mapping[str, Any], paper_dataset: str, method: str) -> str:
+    """The settings that the configuration gives a method on a data set of the paper: ``stage1.epochs=10``."""
+    entry = config["datasets"].get(paper_dataset)
+    methods = entry.get("methods") if isinstance(entry, Mapping) else None
+    return str(methods.get(method, "")) if isinstance(methods, Mapping) else ""
+
+
 def configure_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> dict[str, Any]:
     """What an artifact shows: as its paper says (of a grid only what is selected or screened, unless the configuration
     sweeps), changed as the configuration says. With methods or settings of its own it runs nothing that is screened."""
@@ -144,7 +151,8 @@ def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[
         datasets = [change_data(data, here.get("data", "")) for data in used]
         for dataset, method in itertools.product(datasets, select_methods(config, paper_dataset, methods)):
             method_seeds = seeds.get(method, config["seeds"]) if isinstance(seeds, Mapping) else seeds
-            names = list_specifications(methods[method], paper_dataset)
+            own = find_own_settings(config, paper_dataset, method)
+            names = [change_settings(name, own) for name in list_specifications(methods[method], paper_dataset)]
             screened = [run for run in _list_screened(here, paper_dataset, dataset, method) if run[1] not in names]
             for data, name in [*itertools.product([dataset], names), *screened]:
                 folders = list_run_folders(data, change_settings(name, settings), method_seeds)
