@@ -272,7 +272,7 @@ def test_a_part_may_have_methods_of_its_own(toy):
     ] == [("cmnist", "erm"), ("cmnist", "hot"), ("waterbirds", "hot")]
     config["datasets"]["waterbirds"]["methods"] = {"hot": "epochs=2"}
     *_, own = list_artifact_runs(config, "toy", "table_1")
-    assert (own.paper_method, parse(locate_result(own.folders[0]).name)[1]["epochs"]) == ("hot", ("2",))
+    assert (own.paper_method, parse(locate_result(own.folders[0]).name)[1]["epochs"]) == ("hot", ["2"])
     config["datasets"]["waterbirds"]["methods"] = ["cold"]
     with pytest.raises(SettingError, match=r"datasets.waterbirds: unknown method 'cold'"):
         check_configuration(config | {"papers": ["toy"]})
