@@ -22,8 +22,8 @@ from despur.papers.domain_temperature.findings import (
     list_runs,
     select_full,
 )
+from despur.papers.domain_temperature.temperature_grids import TABLES
 
-GRIDS = {"domain_weighted_negatives": (3, 4, 5), "domain_weighted_pairs": (6, 7, 8)}  # validation, Test-OOD, Test-ID
 IMAGES = {"validation": 1154, "Test-OOD": 2310, "Test-ID": 1154}  # App. E
 SEEDS = 5  # of each printed mean
 THREES, FIVES = 6131, 5421  # in MNIST's training set
@@ -107,7 +107,7 @@ def load_grid(number: int) -> pd.DataFrame:
 
 def describe_boundary() -> str:
     """A table: for each method and tau_beta the smallest tau_alpha at chance."""
-    grids = {method: load_grid(numbers[2]) for method, numbers in GRIDS.items()}
+    grids = {method: load_grid(numbers[2]) for method, numbers in TABLES.items()}
     betas = next(iter(grids.values())).columns
     rows = [
         [code(method), *(f"{(grid[beta] < CHANCE).idxmax():g}" for beta in betas)] for method, grid in grids.items()
@@ -118,7 +118,7 @@ def describe_boundary() -> str:
 def describe_spreads() -> str:
     """A table: standard deviation over the cells at chance, beside that of two ways to guess, in points."""
     rows = []
-    for method, numbers in GRIDS.items():
+    for method, numbers in TABLES.items():
         fallen = load_grid(numbers[2]) < CHANCE
         for number, (split, images) in zip(numbers, IMAGES.items(), strict=True):
             cells = load_grid(number).to_numpy()[fallen.to_numpy()]

@@ -15,13 +15,12 @@ from despur.evidence.numbers.settings import is_same_number, was_found_on
 from despur.evidence.runs.collapsed import describe_collapsed, has_collapsed
 from despur.orchestration.experiments import REFERENCE, load_experiments
 from despur.orchestration.paper_folders import find_paper
+from despur.papers.domain_temperature.temperature_grids import TABLES
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
 
 PAPER = "domain_temperature"
 CHOICE = "cmnist_3v5+outside=redraw/methods+encoder.pooling=mean"
-# of each method: the tables of Test-ID, Test-OOD
-TABLES = {"domain_weighted_negatives": (5, 4), "domain_weighted_pairs": (8, 7)}
 ACCURACIES = {"id": "test_id", "ood": "test_ood"}  # splits
 POINT = ["method", "tau_alpha", "tau_beta"]
 TRIALS = REFERENCE / "fingerprint/trials.csv"
@@ -59,7 +58,8 @@ def list_points(full: dict[str, JudgedRecord], keys: Iterable[str]) -> pd.DataFr
         if is_same_data and base in TABLES and settings.keys() <= {*POINT, "encoder.pooling"}:
             (spec,) = resolve("methods", method, "cmnist_3v5").points
             point = {"method": base, **{name: spec.value(name) for name in POINT[1:]}}
-            cells = [find_cell(table, point) for table in TABLES[base]]
+            _, ood, test_id = TABLES[base]
+            cells = [find_cell(table, point) for table in (test_id, ood)]
             rows += [point | measure_accuracies(full[key]) | describe_cells(cells, fitted)] if all(cells) else []
     columns = {name: (name, "mean") for name in (*ACCURACIES, "printed_id", "printed_ood")}
     runs = pd.DataFrame(rows, columns=[*POINT, *columns, "was_found_on"])
@@ -127,7 +127,7 @@ def describe_search(trials: Path) -> str:
 def describe_points(points: pd.DataFrame) -> str:
     """Of the points that print has at chance, how many were run and how many of these fall; how the others that were
     run compare with print."""
-    printed = [number.mean for _, (table, _) in TABLES.items() for number in read_cells(table)]
+    printed = [number.mean for *_, table in TABLES.values() for number in read_cells(table)]
     low, falls = points["printed_id"] < CHANCE, points["id"] < CHANCE
     others = points.assign(distance=100 * (points["id"] - points["printed_id"]).abs())[~low]
     stay = points["id"][low & ~falls]

@@ -11,12 +11,9 @@ from despur.evidence.numbers.printed import parse_settings
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.accuracy_figures import LABELS, average_seeds, load_accuracies
 from despur.papers.domain_temperature.selection import is_selected, load_runs, rows_where, select_settings
-from despur.papers.domain_temperature.temperature_grids import GRID
+from despur.papers.domain_temperature.temperature_grids import GRID, TABLES, load_reported
 from despur.reporting.figures import COLUMN, draw_heat_map, order_methods, split_by_dataset, start_rows, write_figure
 from despur.reporting.printed_names import NAMES
-
-REPORTED = Path(__file__).parent / "reported"
-TABLES = {"domain_weighted_negatives": (3, 4, 5), "domain_weighted_pairs": (6, 7, 8)}
 
 
 def draw_figure_grids(artifact_runs: list[ArtifactRun], output: Path) -> None:
@@ -40,13 +37,13 @@ def draw_figure_grids(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 def load_printed_grids(method: str) -> pd.DataFrame:
     """The numbers of the paper's three tables of a method, percent."""
-    table = pd.concat([pd.read_csv(REPORTED / f"table_{number}.csv") for number in TABLES[method]], ignore_index=True)
+    table = pd.concat([load_reported(f"table_{number}") for number in TABLES[method]], ignore_index=True)
     settings = pd.DataFrame([parse_settings(text) for text in table["setting"]])[GRID].astype(float)
     return settings.assign(
         source="printed",
         paper_method=method,
         metric=table["metric"],
-        accuracy=100 * table["mean"],
+        accuracy=table["mean"],
         selected=table["note"].fillna("").str.startswith("selected"),
     )
 

@@ -5,38 +5,26 @@ from pathlib import Path
 
 import pandas as pd
 
-from despur.evidence.numbers.tables import compare
 from despur.evidence.runs.artifact_metrics import load_resamples
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.added_tables import write_table_choices, write_table_selection
 from despur.papers.domain_temperature.effective_temperatures import measure_convergence
 from despur.papers.domain_temperature.selection import (
-    SPLITS,
     average_settings,
     keep_selected,
     load_runs,
-    rename_as_printed,
     rows_where,
     select_settings,
 )
 from despur.papers.domain_temperature.sentence_metrics import load_sentence_metrics
-from despur.papers.domain_temperature.temperature_grids import compare_grids, format_grid
+from despur.papers.domain_temperature.temperature_grids import (
+    compare_accuracies,
+    compare_grids,
+    format_grid,
+    load_reported,
+)
 from despur.reporting.judged_tables import judge_paper
 from despur.reporting.tables import WriteArtifact, main, write_table
-
-PAPER = Path(__file__).parent
-SEEDS = 5  # Sec. 3
-
-
-def load_reported(name: str) -> pd.DataFrame:
-    """Printed numbers of a table, fractions as percentages."""
-    table = pd.read_csv(PAPER / f"reported/{name}.csv")
-    return table.assign(mean=table["mean"] * table["unit"].map({"fraction": 100.0}).fillna(1.0))
-
-
-def compare_accuracies(printed: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """Printed accuracies beside ours."""
-    return compare(printed, rename_as_printed(runs), SEEDS, SPLITS)
 
 
 def write_accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) -> None:
@@ -47,8 +35,7 @@ def write_accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) 
 
 def write_table_3_8(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Tables 3 to 8, a file each: the accuracies of every setting of the two methods."""
-    runs = rows_where(load_runs(artifact_runs), sigma=50.0)
-    table = compare_grids({i: load_reported(f"table_{i}") for i in range(3, 9)}, runs, compare_accuracies)
+    table = compare_grids(rows_where(load_runs(artifact_runs), sigma=50.0))
     for number, part in table.groupby("table"):
         write_table(output.with_name(f"table_{number}"), part, format_grid(part))
 

@@ -1,25 +1,47 @@
 """Tables 3 to 8: accuracies over tau_alpha and tau_beta, printed and ours, with the selected setting."""
 
-from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pandas as pd
 
 from despur.evidence.numbers.printed import parse_settings
-from despur.papers.domain_temperature.selection import keep_selected, rows_where, select_settings
+from despur.evidence.numbers.tables import compare
+from despur.papers.domain_temperature.selection import (
+    SPLITS,
+    keep_selected,
+    rename_as_printed,
+    rows_where,
+    select_settings,
+)
 
 ACCURACIES = {"validation_accuracy": "Validation", "test_ood_accuracy": "Test-OOD", "test_id_accuracy": "Test-ID"}
 GRID = ["tau_alpha", "tau_beta"]
-Compare = Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame]
+TABLES = {  # of each method: validation, Test-OOD, Test-ID
+    "domain_weighted_negatives": (3, 4, 5),
+    "domain_weighted_pairs": (6, 7, 8),
+}
+SEEDS = 5  # Sec. 3
 
 
-def compare_grids(reported: Mapping[int, pd.DataFrame], runs: pd.DataFrame, compare: Compare) -> pd.DataFrame:
+def load_reported(name: str) -> pd.DataFrame:
+    """Printed numbers of a table, fractions as percentages."""
+    table = pd.read_csv(Path(__file__).parent / f"reported/{name}.csv")
+    return table.assign(mean=table["mean"] * table["unit"].map({"fraction": 100.0}).fillna(1.0))
+
+
+def compare_accuracies(printed: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Printed accuracies beside ours."""
+    return compare(printed, rename_as_printed(runs), SEEDS, SPLITS)
+
+
+def compare_grids(runs: pd.DataFrame) -> pd.DataFrame:
     """A row for each printed number of each table, and for each setting of this run that the paper did not try.
 
     ``selected``: on validation data, by this run. ``selected_by_paper``: by the paper."""
     parts = []
-    for number, printed in reported.items():
-        mine = rows_where(runs, paper_method=printed["method"].iloc[0])
-        table = compare(pd.concat([printed, settings_not_printed(printed, mine)], ignore_index=True), mine)
+    for method, number in ((method, number) for method, numbers in TABLES.items() for number in numbers):
+        printed, mine = load_reported(f"table_{number}"), rows_where(runs, paper_method=method)
+        table = compare_accuracies(pd.concat([printed, settings_not_printed(printed, mine)], ignore_index=True), mine)
         settings = [parse_settings(text) for text in table["setting"]]
         parts.append(table.assign(table=number, **{key: [float(point[key]) for point in settings] for key in GRID}))
     table = pd.concat(parts, ignore_index=True)
