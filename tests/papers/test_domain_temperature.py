@@ -132,7 +132,7 @@ def sweep_of(scores, **more):
                 rows.append((method, seed, split, "probe_accuracy", "100%", 1 - own))
             rows.append((method, seed, "train", "probe_accuracy_held_out_domain", "1%", value**2))
     head = {"paper_dataset": "cmnist_3v5", "used_dataset": "x", "data": "x", "substitute": True, "selection": "best"}
-    head |= {"paper_method": "ours", "sigma": 50.0, "discriminator": "", "projector": "none"}
+    head |= {"candidate": True, "paper_method": "ours", "sigma": 50.0, "discriminator": "", "projector": "none"}
     return pd.DataFrame(rows, columns=columns).assign(**head | more)
 
 
@@ -148,7 +148,8 @@ def test_the_best_mean_over_seeds_on_validation_data_is_selected():
 
 
 def test_settings_with_fewer_seeds_than_others_are_neither_selected_nor_averaged():
-    runs = sweep_of({"a": [0.6, 0.5], "b": [0.5, 0.5], "c": [0.9]})  # c may have had the better seed
+    runs = sweep_of({"a": [0.6, 0.5, 0.1], "b": [0.5, 0.5], "c": [0.9]})  # c may have had the better seed
+    runs["candidate"] = runs["method"] != "c"
     assert selection.select_settings(runs)["method"].tolist() == ["a"]
     table = selection.rows_where(selection.average_settings(runs), split="val", group="1%")
     assert table["value"].tolist() == pytest.approx([0.55, 0.5])

@@ -94,6 +94,12 @@ def test_runs_with_fewer_seeds_than_others_are_not_selected_among():
     many = replace(runs_of("simclr"), sources=tuple((f"{DATA}/simclr/s{seed}", "a record") for seed in range(3)))
     few = replace(runs_of("simclr+temperature=0.2"), sources=((f"{DATA}/simclr+temperature=0.2/s0", "a record"),))
     assert describe(many, "simclr", few).untuned == "temperature"
+    more = replace(few, sources=tuple((f"{DATA}/simclr+temperature=0.2/s{seed}", "a record") for seed in range(4)))
+    screened = "temperature screened with one seed"
+    assert (describe(many, "simclr", more).screened, describe(more, "simclr+temperature=0.2", many).screened) == (
+        screened,
+        screened,
+    )  # a further seed of one point changes nothing
 
 
 def test_at_a_printed_point_nothing_is_untuned_but_the_grid_is_not_whole():

@@ -26,7 +26,19 @@ IDENTITY = {  # columns that are the same in all rows of an artifact's run: attr
     "artifact": "artifact",
     "paper": "paper",
 }
-ROW_COLUMNS = ["data", *Grid._fields, "collapsed", "seed", "split", "selection", "metric", "group", "value", "measured"]
+ROW_COLUMNS = [
+    "data",
+    "candidate",
+    *Grid._fields,
+    "collapsed",
+    "seed",
+    "split",
+    "selection",
+    "metric",
+    "group",
+    "value",
+    "measured",
+]
 
 
 def parse_artifact_runs(text: str) -> list[ArtifactRun]:
@@ -86,9 +98,10 @@ def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.Dat
             part["data"] = part["data"].map(partial(name_data, artifact_run))
             pairs = list(zip(part["data"], part["method"], strict=True))
             grids = {
-                pair: describe_grid(artifact_run, *pair, measured.get(name_family(artifact_run, pair[0]), frozenset()))
+                pair: describe_grid(artifact_run, *pair, measured[name_family(artifact_run, pair[0])])
                 for pair in set(pairs)
             }
+            run_columns["candidate"] = [method in measured[name_family(artifact_run, data)] for data, method in pairs]
             for column in Grid._fields:
                 run_columns[column] = pd.Series([getattr(grids[pair], column) for pair in pairs], part.index)
             for column, describe in (("changed", describe_changes), ("shortened", describe_shortening)):
@@ -100,11 +113,14 @@ def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.Dat
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*IDENTITY, *ROW_COLUMNS])
 
 
-def keep_most_seeds(table: pd.DataFrame, family: Sequence[str]) -> pd.DataFrame:
-    """The rows of the methods with as many seeds as any of their family (columns), among which one is selected: seeds
-    differ by more than settings do. ``table``: metrics or resamples."""
-    seeds = table.groupby([*family, "method"], sort=False)["seed"].transform("nunique")
-    return table[seeds == seeds.groupby([table[key] for key in family], sort=False).transform("max")]
+def keep_candidates(table: pd.DataFrame, family: Sequence[str]) -> pd.DataFrame:
+    """The rows of the methods among which one of a family (columns) is selected, of the seeds that all of them have:
+    seeds differ by more than settings do. ``table``: metrics or resamples."""
+    table = table[table["candidate"].astype(bool)]
+    methods, with_seed = (
+        table.groupby(keys, sort=False)["method"].transform("nunique") for keys in ([*family], [*family, "seed"])
+    )
+    return table[methods == with_seed]
 
 
 def select_test(metrics: pd.DataFrame) -> pd.DataFrame:

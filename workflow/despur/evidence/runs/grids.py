@@ -1,7 +1,7 @@
 """How the settings of a run were found that its paper selects: from the whole of the paper's grid, by a screening, as
 the paper prints them, or not at all."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -26,23 +26,41 @@ class Grid(NamedTuple):
     screened: str
 
 
+ENOUGH = 3  # seeds: fewer decide no claim
 MeasuredMethods = dict[tuple[str, ...], frozenset[str]]
 
 
 def find_measured_methods(artifact_runs: Iterable[ArtifactRun]) -> MeasuredMethods:
-    """The methods among which one is selected (:func:`name_family`), on the paper's data: those with the most seeds."""
+    """The methods among which one is selected (:func:`name_family`): those with at least so many seeds, the most with
+    which they are a complete search (:func:`is_complete`), at least ``ENOUGH``; else those with the most. So a further
+    seed of one point changes nothing."""
     seeds: dict[tuple[str, ...], dict[str, set[str]]] = {}
-    for artifact_run in (run for run in artifact_runs if run.paper and not run.substitute):
+    examples: dict[tuple[str, ...], tuple[ArtifactRun, str]] = {}
+    for artifact_run in artifact_runs:
         runs = (run for folder in artifact_run.folders for run in locate_result(folder).runs())
         for key in [key for key, _ in artifact_run.sources] or [run.key for run in runs]:
             data, method, seed = key.split("/")
             family = name_family(artifact_run, name_data(artifact_run, data))
+            examples.setdefault(family, (artifact_run, name_data(artifact_run, data)))
             seeds.setdefault(family, {}).setdefault(method, set()).add(seed)
-    most = {family: max(map(len, methods.values())) for family, methods in seeds.items()}
-    return {
-        family: frozenset(method for method, its_seeds in methods.items() if len(its_seeds) == most[family])
-        for family, methods in seeds.items()
-    }
+    return {family: choose_measured(*examples[family], methods) for family, methods in seeds.items()}
+
+
+def choose_measured(artifact_run: ArtifactRun, data: str, seeds: Mapping[str, Collection[str]]) -> frozenset[str]:
+    """Of the methods of a family, with the ``seeds`` of each, those among which one is selected."""
+    counts = sorted({len(its_seeds) for its_seeds in seeds.values()}, reverse=True)
+    by_count = [
+        frozenset(method for method, its_seeds in seeds.items() if len(its_seeds) >= count)
+        for count in counts
+        if count >= min(ENOUGH, counts[0])
+    ]
+    return next((methods for methods in by_count if is_complete(artifact_run, data, methods)), by_count[0])
+
+
+def is_complete(artifact_run: ArtifactRun, data: str, methods: frozenset[str]) -> bool:
+    """Whether these are all points of a grid, or all that a screening left over."""
+    grids = (describe_grid(artifact_run, data, method, methods) for method in methods)
+    return any(grid.screened or not grid.partial for grid in grids)
 
 
 def name_family(artifact_run: ArtifactRun, data: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.evidence.runs.artifact_metrics import keep_most_seeds, load_metrics
+from despur.evidence.runs.artifact_metrics import keep_candidates, load_metrics
 from despur.orchestration.experiments import ArtifactRun
 from despur.specs.names import drop_setting, parse
 from despur.specs.resolution import resolve
@@ -68,11 +68,11 @@ def select_settings(metrics: pd.DataFrame, rule: str = "validation") -> pd.DataF
     """The setting of each family with the best mean score over seeds at the smallest share of labels: FAMILY,
     ``method``, ``score``.
 
-    It reads the rule's split alone. Settings with fewer seeds than another of the family are not considered. Of equal
+    It reads the rule's split alone, of candidates (:func:`keep_candidates`). Of equal
     settings the first of the sweep is taken.
     """
     split, metric = RULES[rule]
-    metrics = keep_most_seeds(metrics, FAMILY)
+    metrics = keep_candidates(metrics, FAMILY)
     validation = metrics[(metrics["split"] == split) & (metrics["metric"] == metric) & (metrics["group"] == "1%")]
     scores = validation.groupby([*FAMILY, "method"], sort=False)["value"].mean().dropna().rename("score").reset_index()
     return scores.loc[scores.groupby(FAMILY, sort=False)["score"].idxmax()].reset_index(drop=True)
@@ -91,8 +91,8 @@ def is_selected(table: pd.DataFrame, selected: pd.DataFrame) -> Any:
 
 def average_settings(table: pd.DataFrame, selection: str = "all_settings", *apart: str) -> pd.DataFrame:
     """Means over all settings of a family, seed by seed, as ``selection``; for each value of the settings kept
-    ``apart`` its own. Settings with fewer seeds than another of the family are left out."""
-    table = keep_most_seeds(table, FAMILY)
+    ``apart`` its own. Of candidates alone (:func:`keep_candidates`)."""
+    table = keep_candidates(table, FAMILY)
     values = list_bootstrap_columns(table) or ["value"]
     keys = [*FAMILY, *apart, "seed", "split", "metric", "group"]
     return table.groupby(keys, sort=False)[values].mean().reset_index().assign(selection=selection)

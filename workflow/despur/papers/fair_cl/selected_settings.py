@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from despur.evidence.runs.artifact_metrics import keep_most_seeds, load_metrics, load_resamples
+from despur.evidence.runs.artifact_metrics import keep_candidates, load_metrics, load_resamples
 from despur.metrics.selection import select, sweep_means
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl.method_names import add_names
@@ -24,9 +24,9 @@ def load_settings(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
 
 def select_settings(metrics: pd.DataFrame) -> pd.DataFrame:
     """The selected setting of each method on each data set: the lowest GAP on validation data among the settings within
-    MARGIN of the method's best accuracy. Settings with fewer seeds than another of the method are not considered."""
+    MARGIN of the method's best accuracy; of candidates (:func:`keep_candidates`)."""
     keys = ["artifact", "paper_dataset", "used_dataset", "paper_method"]
-    metrics = keep_most_seeds(metrics, keys)
+    metrics = keep_candidates(metrics, keys)
     rows = [(*key, *select(sweep_means(part, ["method"], "val"), margin=MARGIN)) for key, part in metrics.groupby(keys)]
     return pd.DataFrame(rows, columns=[*keys, "method"])
 
