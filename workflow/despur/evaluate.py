@@ -37,6 +37,7 @@ from despur.metrics.rows import (
 from despur.specs.paths import ResultPath, Run, identify_run
 from despur.storage import checksums
 from despur.storage.containers import Container
+from despur.storage.digest import CODE, digest_evaluation
 from despur.storage.provenance import run_from_command_line
 from despur.storage.reading import read_json
 from despur.storage.store import Array, Dataset, atomic, load_dataset, write_csv
@@ -141,7 +142,7 @@ def evaluate(result: ResultPath, arguments: argparse.Namespace) -> None:
     write_csv(result.folder / "metrics.csv", pd.DataFrame(rows))
     table = pd.DataFrame(resampled_rows).join(pd.DataFrame(resampled).rename(columns=str))
     sums = {"values": checksums.compute_values(table), **checksums.list_checksums(result.folder, ["metrics.csv"])}
-    table.attrs = {checksums.CHECKSUMS: sums}
+    table.attrs = {checksums.CHECKSUMS: sums, CODE: digest_evaluation(result)}
     with atomic(result.folder / "resamples.parquet") as temporary:
         table.to_parquet(temporary, index=False)
 

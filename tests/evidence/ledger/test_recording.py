@@ -248,6 +248,23 @@ def test_code_that_is_in_no_commit_is_refused_where_it_trained_and_where_it_reco
     assert not (tmp_path / "ledger").exists()
 
 
+def test_an_earlier_stage_whose_code_is_in_no_commit_is_refused(copy, tmp_path, monkeypatch):
+    earlier = copy / "stage1/colored_digits/erm/s0"
+    earlier.mkdir(parents=True)
+    (earlier / "about.json").write_text(json.dumps({"commit": COMMIT, "clean": False}))
+    monkeypatch.setattr(record, "list_upstream", lambda result, run: [("stage1", earlier, "colored_digits/erm/s0")])
+    refused(copy, ERM, tmp_path / "ledger", "stage1/colored_digits/erm/s0 was made by code that is in no commit")
+
+
+def test_code_of_extensions_and_older_evaluations_are_refused(copy, tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "list_code", lambda result: {tmp_path / "methods/mine.py"})
+    refused(copy, ERM, tmp_path / "ledger", "methods/mine.py is an extension")
+    monkeypatch.undo()
+    clean(monkeypatch)
+    monkeypatch.setattr(record, "digest_evaluation", lambda result: "another")
+    refused(copy, ERM, tmp_path / "ledger", "evaluate it anew")
+
+
 def test_metrics_of_other_outputs_are_refused(copy, tmp_path):
     file = copy / ERM / "metrics.csv"
     table = record.read_metrics(file)
@@ -326,6 +343,7 @@ def test_code_is_clean_when_git_has_all_of_the_package(tmp_path, monkeypatch):
     git(tmp_path, "add", "."), git(tmp_path, "commit", "-qm", "code")
     (tmp_path / "results").mkdir()
     (tmp_path / "results/new.json").touch()
+    (package / "README.md").touch()  # makes nothing
     assert ask()["clean"] and len(ask()["commit"]) == 40
     (package / "method.py").touch()
     assert not ask()["clean"]

@@ -36,10 +36,11 @@ def git(*words: str) -> str | None:
 
 @cache
 def state() -> dict[str, Any]:
-    """``commit``: that of the package's code, None where it is in none; ``clean``: whether the code is as committed."""
+    """``commit``: that of the package's code, None where it is in none; ``clean``: whether the code is as committed,
+    whatever pages beside it say."""
     tracked = git("rev-parse", "HEAD", "HEAD:./")  # fails in a folder that the commit does not hold, as site-packages
     commit = tracked.split()[0] if tracked else None
-    return {"commit": commit, "clean": commit is not None and git("status", "--porcelain", "--", ".") == ""}
+    return {"commit": commit, "clean": commit is not None and git("status", "--porcelain", "--", "*.py") == ""}
 
 
 def find_commit(name: str) -> str:

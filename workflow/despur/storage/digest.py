@@ -23,6 +23,8 @@ from despur.storage.checksums import ABOUT, read_kept
 from despur.storage.made_from import identify_raw, identify_weights
 from despur.storage.syntax import declares, parse
 
+CODE = "code"  # what the digest of code is called in a cache key and in resamples.parquet
+
 
 def parse_code(path: Path) -> tuple[str, frozenset[str]]:
     """Digest of a file of code, and the modules of this package that it may import, as paths. Raises SettingError for
@@ -129,7 +131,7 @@ def cache_key(result: ResultPath) -> str:
         "dataset": [point.resolved() for point in result.datasets.points],
         "points": [point.resolved() for point in sweep.points],
         "seeds": parse_seeds(result.seeds) if result.seeds else [],
-        "code": code_digest(*sorted(files)),
+        CODE: code_digest(*sorted(files)),
     }
     if result.stage == "data" and (raw := identify_raw(result)):
         key_parts["raw"] = raw
@@ -138,6 +140,12 @@ def cache_key(result: ResultPath) -> str:
     if stage.trains and os.environ.get("DESPUR_PRECISION") == "bf16":
         key_parts["precision"] = "bf16"
     return json.dumps(key_parts, sort_keys=True)
+
+
+def digest_evaluation(result: ResultPath) -> str:
+    """The digest of the code that evaluates runs."""
+    evaluation = ResultPath(result.root, "evaluate", result.dataset, result.name, result.seeds)
+    return str(json.loads(cache_key(evaluation))[CODE])
 
 
 def locate_checkpoints(result: ResultPath) -> Path:
@@ -167,9 +175,15 @@ def list_read_checksums(result: ResultPath) -> dict[str, dict[str, str]]:
 def revisions(result: ResultPath) -> dict[str, int]:
     """Every REVISION above 1 in the code behind a result and behind the stages that it reads: ``{"methods/cnc":
     2}``."""
+    numbers = {_name(file).partition("/")[2].removesuffix(".py"): revision(file) for file in list_code(result)}
+    return {name: number for name, number in sorted(numbers.items()) if number > 1}
+
+
+def list_code(result: ResultPath) -> set[Path]:
+    """The files of the code behind a result and behind the stages that it reads; of what adds to runs, of it alone."""
     adds_to_runs = STAGES[result.stage].adds_to_runs
     stages = {result.stage} if adds_to_runs else {"data", *PARTS, result.stage}
     points = [] if adds_to_runs else [*result.datasets.points, *(result.sweep.points if result.name else [])]
-    files = {_entry(STAGES[stage]) for stage in stages}.union(*(_components(point, without=()) for point in points))
-    numbers = {_name(file).partition("/")[2].removesuffix(".py"): revision(file) for file in _closure(files)}
-    return {name: number for name, number in sorted(numbers.items()) if number > 1}
+    measures = {*list_measures().values()} if result.stage == "evaluate" else set()
+    entries = {_entry(STAGES[stage]) for stage in stages} | measures
+    return _closure(entries.union(*(_components(point, without=()) for point in points)))

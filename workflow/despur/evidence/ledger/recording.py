@@ -6,6 +6,7 @@ metrics, values on bootstrap samples. Where the license of a data set lets nobod
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,14 @@ import pandas as pd
 from despur.evidence.ledger import files
 from despur.evidence.ledger.cards import make_card
 from despur.evidence.ledger.measuring import measure
-from despur.specs.declarations import read_declarations
+from despur.specs.declarations import PACKAGE, read_declarations
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
 from despur.storage import commits, weight_files
 from despur.storage.abouts import list_checksums, list_upstream, read_upstream, select_machine
 from despur.storage.containers import Container
-from despur.storage.digest import revisions
+from despur.storage.digest import CODE, digest_evaluation, list_code, revisions
 from despur.storage.finished_runs import means_the_same, read_metrics, read_resamples, rows_of
 from despur.storage.raw_files import sha256
 from despur.storage.reading import read_json
@@ -49,6 +50,10 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
         read_about(result),
         ResultPath(result.root, "evaluate", result.dataset, result.name, result.seeds),
     )
+    refuse_extensions(evaluation)
+    for earlier in dict.fromkeys(found[1] for run in result.runs() for found in list_upstream(result, run)):
+        if (earlier / "about.json").exists():
+            find_commit(locate_result(earlier), read_json(earlier / "about.json"), commit)
     made_by = {
         "commit": find_commit(result, about, commit),
         "code": about["specification"]["code"],
@@ -58,6 +63,8 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
         read_metrics(result.folder / "metrics.csv"),
         read_resamples(result.folder / "resamples.parquet"),
     )
+    if resamples.attrs.get(CODE) not in (None, digest_evaluation(result)):
+        raise SettingError(f"{result.folder}/metrics.csv was made by other code than that of today: evaluate it anew")
     outputs, stored = Container(result.folder / "outputs.safetensors"), cache(partial(load_dataset, result.data.folder))
     for run in result.runs():
         dataset = stored(run.data.name)
@@ -74,6 +81,13 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
         content = {**describe(result, run, about), **made_by, **behind, "card": name, **measured}
         content = {key: content[key] for key in (*files.KEYS, *files.LATER_KEYS) if key in content}  # in their order
         yield files.write(folder / run.data.name / run.spec.name, f"s{run.seed}", content)
+
+
+def refuse_extensions(evaluation: ResultPath) -> None:
+    """Raises SettingError where code behind a run or its evaluation is no part of the package."""
+    made = replace(evaluation, stage="runs")
+    if strangers := sorted(file for file in list_code(made) | list_code(evaluation) if PACKAGE not in file.parents):
+        raise SettingError(f"{strangers[0]} is an extension: a record's commit must hold all code that made it")
 
 
 def identify_weights(result: ResultPath, run: Run) -> dict[str, str]:
@@ -136,18 +150,13 @@ def read_about(result: ResultPath) -> dict[str, Any]:
 
 
 def find_commit(result: ResultPath, about: Mapping[str, Any], said: str | None) -> str:
-    """The commit that made a folder: as about.json says; where it names none, that which was ``said``, if its code
-    did."""
-    if about.get("commit"):
-        if not about["clean"]:
-            raise SettingError(
-                f"{result.folder} was made by code that is in no commit: commit it and make the folder anew"
-            )
+    """The commit that made a folder: as about.json says; where it names none that has all of the code, that which was
+    ``said``, if its code did."""
+    if about.get("commit") and about["clean"]:
         return str(about["commit"])
     if said is None:
-        raise SettingError(
-            f"{result.folder} names no commit: say with --commit which one made it (its code is looked at)"
-        )
+        made = "was made by code that is in no commit" if about.get("commit") else "names no commit"
+        raise SettingError(f"{result.folder} {made}: say with --commit which one has its code, or make it anew")
     full, code = commits.code_at(said, result.folder)
     if code != about["specification"]["code"]:
         made = about["specification"]["code"]
