@@ -53,7 +53,7 @@ def add(folder, seed=0, method="erm", dataset=None, data="colored_digits", **cha
         "finished": "2026-01-01T00:00:00+00:00",
         "versions": {},
         "machine": {"device": "cpu", "peak_memory_mb": 1.0},
-        "run": {"seconds": rng.random()},
+        "run": {"seconds": rng.random(), "steps": 9},
         "metrics": {"best": ledger.nest({**values, ("test", "alignment_loss", ""): 1.5, ("val", "gap", ""): None})},
         "card": ledger.write(folder / data.name, "card", make_card(dataset, data.name)).stem,
         "predictions": ledger.nest({each[:3]: encode(each.codes) for each in guessed}),

@@ -9,6 +9,8 @@ import pandas as pd
 
 from despur.evidence.ledger.coding import decode, decode_ids, encode, encode_ids
 from despur.evidence.ledger.files import SCHEMA, read
+from despur.specs.declarations import read_declarations
+from despur.specs.resolution import resolve
 from despur.storage.store import Dataset, InputError
 
 KEYS = {"schema": int, "dataset": str, "about": dict, "train": list, "splits": dict}
@@ -36,12 +38,19 @@ def make_card(dataset: Dataset, name: str) -> dict[str, Any]:
     return {"schema": SCHEMA, "dataset": name, "about": about, "train": train.tolist(), "splits": splits}
 
 
+def withholds_labels(data: str) -> bool:
+    """Whether a data set, or the one that it is made from, declares that its labels may not be passed on."""
+    specs = [spec for point in resolve("datasets", data).points for spec in (point, point.source) if spec]
+    return any("LABELS_WITHHELD" in read_declarations(spec.kind, spec.base_name) for spec in specs)
+
+
 def read_card(path: Path) -> Dataset:
     """A data set with the labels of a card and without inputs: metrics of predictions are the same on it as on the
     whole data set. Raises InputError, naming the file, for a file that is no card."""
     content = read(path, KEYS)
     try:
-        return unpack_card(content["about"], content["train"], content["splits"])
+        about = content["about"] | {"dataset": content["dataset"]}
+        return unpack_card(about, content["train"], content["splits"])
     except (AttributeError, KeyError, TypeError, ValueError, InputError) as error:
         raise InputError(f"{path}: no labels, groups and originals ({error!r})") from None
 

@@ -1,30 +1,26 @@
-"""What is wrong with the ledger: a record that this version cannot read, of a run that does not exist, or whose metrics
-do not follow from its predictions; and records that say the same."""
+"""What is wrong with the ledger: a record that this version cannot read, of another name than its specification, or
+whose metrics do not follow from its predictions or lack them; and records that say the same. (One whose specification
+is unknown to this version is none of these: it does not count, :mod:`despur.evidence.ledger.standing`.)"""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from despur.evidence.ledger import files
-from despur.evidence.ledger.cards import read_card
+from despur.evidence.ledger.cards import read_card, withholds_labels
+from despur.evidence.ledger.fact_checks import PREDICTED, ROUNDING, check_facts, check_name, check_seed, check_values
 from despur.evidence.ledger.files import Key, Record
 from despur.metrics.predictions import Prediction, score
-from despur.metrics.resampling import plan_checksum
 from despur.specs.names import parse
 from despur.specs.settings import SettingError
+from despur.storage.commits import git
 from despur.storage.store import Dataset, InputError
 
-ROUNDING = 1e-9  # by so much a value may differ that is summed in another order
-PREDICTED = ("average_accuracy", "worst_group_accuracy", "probe_accuracy", "domain_accuracy")  # what tables show
-NUMBERS = ("seconds", "peak_memory_mb")
-MEASURED_PARTS = ("run", "metrics", "predictions", "draws")  # with seconds: equal only in copies
-load_card, find_checksum = cache(read_card), cache(plan_checksum)
+MEASURED_PARTS = ("metrics", "predictions", "draws")  # of several steps of training: equal only in copies
+load_card = cache(read_card)
 
 
 def load_sound(folder: Path) -> tuple[list[Record], list[str]]:
@@ -37,14 +33,15 @@ def load_sound(folder: Path) -> tuple[list[Record], list[str]]:
 def load_judged(folder: Path) -> tuple[list[tuple[Record, list[str]]], list[str]]:
     """Every record of a ledger with what is wrong with it; and what is wrong with the files that cannot be read."""
     records, faults = files.load(folder)
-    return [(record, list_faults(record, folder)) for record in records], faults
+    repeated = find_repeated(records)
+    return [(record, list_faults(record, folder) + repeated.get(record.path, [])) for record in records], faults
 
 
 def check_files(folder: Path) -> tuple[int, int, list[str]]:
     """How many records and cards a ledger has, and every fault, which names its file."""
     cards, faults = load_cards(folder)
     judged, unread = load_judged(folder)
-    faults += unread + list(find_strangers(folder)) + list(find_repeated(record for record, _ in judged))
+    faults += unread + list(find_strangers(folder)) + list(find_strange_commits(record for record, _ in judged))
     faults += [fault for _, record_faults in judged for fault in record_faults]
     return len(judged), len(cards), sorted(faults)
 
@@ -68,13 +65,27 @@ def find_strangers(folder: Path) -> Iterator[str]:
             yield f"{path}: neither a record (DATASET/METHOD/s0-DIGEST.json) nor a card (DATASET/card-DIGEST.json)"
 
 
-def find_repeated(records: Iterable[Record]) -> Iterator[str]:
-    """Records whose run took the same seconds and gave the same numbers as that of another."""
+def find_repeated(records: Iterable[Record]) -> dict[Path, list[str]]:
+    """Records of a trained method that gave the same numbers as an earlier one, of another seed or draw of the data."""
     first: dict[str, Path] = {}
-    for record in records:
-        told = json.dumps([record.content[key] for key in MEASURED_PARTS], sort_keys=True)
-        if first.setdefault(told, record.path) != record.path:
-            yield f"{record.path}: says the same as {first[told]}"
+    faults: dict[Path, list[str]] = {}
+    for record in sorted(records, key=lambda record: (record.content["finished"], record.path)):
+        content, steps = record.content, record.content["run"].get("steps", 0)
+        name = [parse(content["dataset"])[0], content["method"], *(content[key] for key in MEASURED_PARTS)]
+        told = json.dumps(name, sort_keys=True)
+        if isinstance(steps, int) and steps > 1 and first.setdefault(told, record.path) != record.path:
+            faults[record.path] = [f"{record.path}: says the same as {first[told]}"]
+    return faults
+
+
+def find_strange_commits(records: Iterable[Record]) -> Iterator[str]:
+    """Records whose commit is none before the present one; not looked at where git does not know all commits."""
+    if git("rev-parse", "--is-shallow-repository") != "false":
+        return
+    paths: dict[str, Path] = {record.content["commit"]: record.path for record in records}
+    for commit, path in paths.items():
+        if git("merge-base", "--is-ancestor", commit, "HEAD") is None:
+            yield f"{path}: commit {commit} is none of this history"
 
 
 def list_faults(record: Record, folder: Path) -> list[str]:
@@ -91,57 +102,23 @@ def list_faults(record: Record, folder: Path) -> list[str]:
 def find_faults(record: Record, folder: Path) -> Iterator[str]:
     """What is wrong with a record. Raises InputError or SettingError for what no further check can be done without."""
     content, best = record.content, record.metrics()["best"]
+    check_seed(content)
     home, stem = folder / content["dataset"] / content["method"], f"s{content['seed']}-"
     if record.path.parent != home or not record.path.name.startswith(stem):
         yield f"is a record of {home}/{stem}..., and lies elsewhere"
-    record.find_run()
     record.upstream()
     yield from check_facts(content)
+    yield from check_name(record)
     yield from check_values(record)
     predictions = [Prediction(*key, codes) for key, codes in record.predictions().items()]
+    if bool(record.card) == withholds_labels(content["dataset"]):
+        yield "names a card, though its data set withholds labels" if record.card else "names no card"
     if record.card:
+        if (named := load_card(record.card).about["dataset"]) != content["dataset"]:
+            yield f"its card is that of {named}"
         yield from check_predictions(predictions, load_card(record.card), best)
     elif predictions:
         raise InputError("has predictions and names no card")
-
-
-def check_values(record: Record) -> Iterator[str]:
-    """Shares beyond 0 and 1; bootstrap values that are not finite or of other bootstrap samples."""
-    for selection, metrics in record.metrics().items():
-        for key, value in metrics.items():
-            if is_share(key[1]) and not (np.isnan(value) or 0 <= value <= 1):
-                yield f"{selection} {' '.join(key)} is {value}, which is no share from 0 to 1"
-    name, best = parse(record.content["dataset"])[0], record.metrics()["best"]
-    for key, values in record.bootstrap_values().items():
-        if np.isinf(values).any():
-            yield f"bootstrap values of {' '.join(key)} are not finite"
-        if key not in best or values.ndim != 1:
-            yield f"bootstrap values of {' '.join(key)} have no metric, or more than one dimension"
-        elif record.content["resampling"].get(key[0]) != find_checksum(name, len(values)):
-            yield f"bootstrap values of {' '.join(key)} are of other bootstrap samples than those of today"
-
-
-def check_facts(content: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with what made a run."""
-    if not re.fullmatch("[0-9a-f]{40}", content["commit"]):
-        yield f"commit {content['commit']!r} is no full commit hash (40 signs, 0-9 and a-f)"
-    try:
-        aware = datetime.fromisoformat(content["finished"]).tzinfo is not None
-    except ValueError:
-        aware = False
-    if not aware:
-        yield f"finished {content['finished']!r} is no time with its zone, 2026-01-31T12:00:00+00:00"
-    if wrong := [name for name, number in content["revisions"].items() if type(number) is not int]:
-        yield f"revisions of {', '.join(wrong)} are no whole numbers"
-    if not isinstance(content["machine"]["device"], str):
-        yield f"device {content['machine']['device']!r} is no name"
-    for name, value in {**content["machine"], **content["run"]}.items():
-        if name in NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float) or value < 0):
-            yield f"{name} is {value!r}, not a number from 0 on"
-
-
-def is_share(metric: str) -> bool:
-    return "accuracy" in metric or metric.startswith("leakage") or metric.endswith("gap")
 
 
 def check_predictions(

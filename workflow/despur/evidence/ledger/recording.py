@@ -14,12 +14,11 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.ledger import files
-from despur.evidence.ledger.cards import make_card
+from despur.evidence.ledger.cards import make_card, withholds_labels
 from despur.evidence.ledger.measuring import measure
 from despur.specs.declarations import PACKAGE, read_declarations
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.specs.settings import SettingError
-from despur.specs.spec import Spec
 from despur.storage import commits, weight_files
 from despur.storage.abouts import list_checksums, list_upstream, read_upstream, select_machine
 from despur.storage.containers import Container
@@ -68,7 +67,7 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
     outputs, stored = Container(result.folder / "outputs.safetensors"), cache(partial(load_dataset, result.data.folder))
     for run in result.runs():
         dataset = stored(run.data.name)
-        card = None if withholds_labels(run.data) else make_card(dataset, run.data.name)
+        card = None if withholds_labels(run.data.name) else make_card(dataset, run.data.name)
         metric_rows, drawn = (rows_of(table, run) for table in (metrics, resamples))
         measured = measure(
             dataset, run, outputs.load_arrays(f"{run.key}/best"), metric_rows, drawn, withheld=card is None
@@ -125,13 +124,6 @@ def refuse_bf16(abouts: Mapping[str, Mapping[str, Any]]) -> None:
         raise SettingError(
             f"{rough[0]} was trained in bf16, and records are of single precision: train it without DESPUR_PRECISION"
         )
-
-
-def withholds_labels(data: Spec) -> bool:
-    """Whether a data set, or the one that it is made from, declares that its labels may not be passed on."""
-    return any(
-        "LABELS_WITHHELD" in read_declarations(spec.kind, spec.base_name) for spec in (data, data.source) if spec
-    )
 
 
 def read_about(result: ResultPath) -> dict[str, Any]:
