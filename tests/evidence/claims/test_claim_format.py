@@ -264,6 +264,8 @@ def test_a_file_with_misspelled_or_missing_keys_is_refused(tmp_path):
         ({key: claim[key] for key in claim if key != "place"}, "has no place"),
         ({key: claim[key] for key in claim if key != "contrasts"}, "needs either contrasts, or not_executed"),
         ({**claim, "not_executed": "why"}, "needs either contrasts, or not_executed"),
+        ({**claim, "datasets": "cmnist"}, "datasets is 'cmnist', not a list of names"),
+        ({**claim, "margin": math.nan}, "margin nan is no finite number"),
     ):
         with pytest.raises(SettingError, match=error):
             of(wrong)

@@ -126,7 +126,7 @@ def test_false_discoveries_and_holm_are_those_of_scipy_and_of_the_definition():
     p_values = np.array([0.01, math.nan, 0.04, 0.03, 0.5])
     known = ~np.isnan(p_values)
     assert adjust_false_discoveries(p_values)[known] == pytest.approx(stats.false_discovery_control(p_values[known]))
-    assert adjust_holm(p_values)[known] == pytest.approx([0.04, 0.09, 0.09, 0.5])  # 4 x .01, 3 x .03, 2 x .04, .5
+    assert adjust_holm(p_values)[known] == pytest.approx([0.05, 0.12, 0.12, 1])  # 5 x .01, 4 x .03, 3 x .04, 2 x .5
     assert np.isnan(adjust_holm(p_values)[1]) and len(adjust_holm(np.array([]))) == 0
 
 

@@ -24,17 +24,16 @@ UNDECIDABLE = (NumberVerdict.OTHER_SETTINGS, NumberVerdict.NOT_COMPARED, ClaimVe
 
 
 def judge_together(claims: pd.DataFrame) -> pd.DataFrame:
-    """Claims with what all of them together allow. Primary claims that are decided on the papers' data: the verdict by
-    Holm's method over all of them. All others: ``q``, the rate of false discoveries at which each stands (Benjamini and
+    """Claims with what all of them together allow. Primary claims on the papers' data: the verdict by Holm's method over
+    all of them, whether they were measured or not. All others: ``q``, the rate of false discoveries at which each stands (Benjamini and
     Hochberg). p values hold for skewed seeds, too; a claim that is not decided for a reason has none."""
     reason = claims.get("reason", pd.Series("", claims.index)).fillna("")
     open_to_decide = claims["verdict"].isin([*DECIDED, *ORDERS]) & reason.eq("")
-    decided = claims["tier"].eq(Tier.PAPER) & open_to_decide
-    primary = decided & claims["primary"].ne("")
+    primary = claims["tier"].eq(Tier.PAPER) & claims["primary"].ne("")
     smallest = claims[["p_holds", "p_fails"]].astype(float).min(axis=1)
     table = claims.assign(p=pd.Series(calibrate(smallest), claims.index).where(open_to_decide), q=float("nan"))
     table.loc[primary, "p"] = adjust_holm(table.loc[primary, "p"].to_numpy(float))
-    undecided = primary & ~(table["p"] <= WRONG)
+    undecided = primary & table["p"].notna() & ~(table["p"] <= WRONG)
     table.loc[undecided, "verdict"] = ClaimVerdict.UNDECIDED
     for _, rows in table[~primary].groupby("tier"):
         table.loc[rows.index, "q"] = adjust_false_discoveries(rows["p"].to_numpy(float))
@@ -69,12 +68,22 @@ class Evidence:
 
 
 def load_evidence(scorecard: Path | None = None, reference: Path = REFERENCE) -> Evidence:
-    """Every measurement and every claim's verdict of the ledger, of reference runs and of this machine (``scorecard``),
-    each from where it has most seeds. Runs on substitute data are of this code alone: no number is compared there, and
-    of claims an order is looked at."""
-    files = [*sorted(reference.rglob("scorecard.csv")), *([scorecard] if scorecard and scorecard.exists() else [])]
-    tables = [table for table in map(read_scorecard, files) if "tier" in table]  # else of earlier rules
-    return gather_evidence([list_not_run(), *tables])
+    """Every measurement and every claim's verdict of the ledger, of reference runs on substitute data, and of this
+    machine (``scorecard``), each from where it has most seeds. Runs on substitute data are of this code alone: no
+    number is compared there, and of claims an order is looked at. What reference runs measured on the papers' data
+    counts in the ledger, which knows the revisions of what made it."""
+    recorded, here = reference / "ledger/scorecard.csv", [scorecard] if scorecard else []
+    kept = [read_scorecard(file) for file in sorted(reference.rglob("scorecard.csv")) if file != recorded]
+    tables = [drop_papers_data(table) for table in kept if "tier" in table]  # else of earlier rules
+    return gather_evidence(
+        [list_not_run(), *tables, *(read_scorecard(file) for file in (recorded, *here) if file.exists())]
+    )
+
+
+def drop_papers_data(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a scorecard that tell of substitute data, or of nothing that was run."""
+    compared = table["verdict"].isin([*MEASURED, *COUNTED, NumberVerdict.FITTED, *UNDECIDABLE])
+    return table[~compared & table["tier"].isin(["", Tier.SUBSTITUTE])]
 
 
 def list_not_run() -> pd.DataFrame:

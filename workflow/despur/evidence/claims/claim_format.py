@@ -169,6 +169,9 @@ def read_claims(file: Path) -> tuple[list[Claim], list[dict[str, Any]]]:
     levels = text.get("levels", {})
     shared = of_claims | ({"levels": levels} if levels else {})
     claims = [read_claim({**shared, **claim}, of_measurements, file) for claim in text["claims"]]
+    names = [claim.name for claim in claims]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise SettingError(f"{file}: several claims have the name {', '.join(repeated)}")
     return claims, text.get("printed", [])
 
 
@@ -193,6 +196,8 @@ def read_claim(entries: Mapping[str, Any], defaults: Mapping[str, Any], file: Pa
         raise unknown(f"{where}: key", key, keys)
     if missing := [key for key in REQUIRED if key not in entries]:
         raise SettingError(f"{where} has no {', '.join(missing)}")
+    if not isinstance(entries["datasets"], list) or not entries["datasets"]:
+        raise SettingError(f"{where}: datasets is {entries['datasets']!r}, not a list of names")
     if (about := entries.get("about", "order")) not in ABOUT:
         raise unknown(f"{where}: about", about, ABOUT)
     if ("contrasts" in entries) == ("not_executed" in entries):

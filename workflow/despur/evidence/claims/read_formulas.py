@@ -39,6 +39,8 @@ def read_group(node: Any, shared: Mapping[str, Any], levels: Levels) -> Formulas
         return Formulas(list(read_contrasts(inner, levels)))
     parts = _read_items(node, inner, levels)
     count = node.get("at_least")
+    if count not in (None, "most") and (type(count) is not int or count < 1):
+        raise SettingError(f"at_least is {count!r}, neither most nor a number from 1 on")
     if count not in (None, "most") and count > len(parts):
         raise Missing(f"at least {count} of only {len(parts)}")
     return Formulas(parts, len(parts) // 2 + 1 if count == "most" else count)

@@ -1,10 +1,11 @@
 """Which records of the ledger count, and why others do not.
 
-A record counts if the present code knows its specification and the revisions of the code behind it are the present
-ones. Of records of one run the earliest counts. A metric with another revision concerns the values of that metric alone
+A record counts if the present code knows its specification, the revisions of the code behind it are the present ones,
+and its raw files and weights are those of the earliest record of its data. Of records of one run the earliest counts. A metric with another revision concerns the values of that metric alone
 (files.py): a later record that has the same predictions and values, and such metrics besides, counts in the place of
 the earliest."""
 
+import json
 from collections.abc import Container, Iterable, Mapping
 from datetime import datetime
 from functools import cache
@@ -34,7 +35,7 @@ def judge_records(records: Iterable[Record]) -> list[JudgedRecord]:
     """Whether each record counts, the earliest first. Of records that despur/evidence/ledger/record_checks.py finds
     right."""
     ordered = sorted(records, key=lambda record: (datetime.fromisoformat(record.content["finished"]), record.path))
-    judged = [JudgedRecord(record, *judge_alone(record)) for record in ordered]
+    judged = refuse_other_files(JudgedRecord(record, *judge_alone(record)) for record in ordered)
     counted: dict[str, Record] = {}
     for record, key, reason in judged:
         if not reason and (key not in counted or adds_metrics(record, counted[key])):
@@ -51,6 +52,25 @@ def judge_alone(record: Record) -> tuple[str, str]:
         return "", f"its specification is unknown to the present code: {error}"
     now = find_revisions(run.data.name, run.spec.name)
     return run.key, explain_revisions(now, record.content["revisions"], apart=list_revised_metrics())
+
+
+def refuse_other_files(judged: Iterable[JudgedRecord]) -> list[JudgedRecord]:
+    """Records, the earliest first, refused where a raw file or a file of weights is another one than in an earlier
+    record that would count: they are not of one data set, or not of one model."""
+    first: dict[tuple[str, str], tuple[str | None, Path]] = {}
+    checked = []
+    for one in judged:
+        content = one.record.content
+        files = {(content["dataset"], "raw files"): json.dumps(content["checksums"], sort_keys=True)}
+        files |= {("weights", file): checksum for file, checksum in content.get("weights", {}).items()}
+        known = {key: first.get(key, (checksum, one.record.path)) for key, checksum in files.items()}
+        others = [(name, path) for (kind, name), (checksum, path) in known.items() if checksum != files[kind, name]]
+        if not one.reason and others:
+            one = one._replace(reason=f"its {others[0][0]} are others than those of {others[0][1]}")
+        elif not one.reason:
+            first |= known
+        checked.append(one)
+    return checked
 
 
 def adds_metrics(later: Record, earlier: Record) -> bool:
@@ -75,6 +95,8 @@ def refuse_repeated(judged: JudgedRecord, counted: Mapping[str, Record]) -> Judg
         return judged
     other = counted[judged.key]
     why = "with the same values and further metrics" if adds_metrics(other, judged.record) else "and earlier"
+    if other.content["predictions"] != judged.record.content["predictions"]:
+        why += " (other predictions, as another processor may give: its values stay)"
     return judged._replace(reason=f"{other.path} is of the same run, {why}")
 
 

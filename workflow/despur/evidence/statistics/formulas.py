@@ -88,6 +88,8 @@ def read_margin(margin: float | str) -> float:
     if margin == "near":
         return -NEAR
     if not isinstance(margin, str):
+        if not math.isfinite(margin):
+            raise SettingError(f"margin {margin!r} is no finite number")
         return float(margin)
     sign, text = (-1, margin[1:]) if margin.startswith("-") else (1, margin)
     try:

@@ -26,11 +26,14 @@ def adjust_false_discoveries(p_values: Array) -> Array:
 
 
 def adjust_holm(p_values: Array) -> Array:
-    """p values (N,) that hold for all N tests together. NaN stays NaN."""
+    """p values (N,) that hold for all N tests together. NaN stays NaN: a test that was not made, which counts among the
+    N, so that what others measured changes no verdict."""
     values = np.array(p_values, float)
     known = np.flatnonzero(~np.isnan(values))
     order = known[np.argsort(values[known], kind="stable")]
-    values[order] = np.minimum(np.maximum.accumulate(values[order] * np.arange(len(order), 0, -1)), 1.0)
+    values[order] = np.minimum(
+        np.maximum.accumulate(values[order] * np.arange(len(values), len(values) - len(order), -1)), 1.0
+    )
     return values
 
 

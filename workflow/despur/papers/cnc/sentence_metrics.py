@@ -1,7 +1,8 @@
 """What the paper's sentences speak of: runs of Table 1, stage 1 and its times, gaps of classes, and the data."""
 
-from collections.abc import Sequence
-from operator import itemgetter
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -18,11 +19,16 @@ SIZES = ["paper_dataset", "used_dataset", "data", "substitute", "paper_method", 
 def load_sentence_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """Metrics of the runs of Table 1 and of sentences, and what is derived, timed and counted beside them."""
     metrics = load_metrics([run for run in artifact_runs if run.artifact in ("table_1", "prose")])
-    jtt = measure_abouts(select_stage(artifact_runs, "jtt", "runs"), "largest_factor", itemgetter("largest_factor"))
+    jtt = measure_abouts(select_stage(artifact_runs, "jtt", "runs"), "largest_factor", read_largest_factor)
     erm = measure_hours(select_stage(artifact_runs, "erm", "stage1"))
     data = measure_data(artifact_runs)
     tables = [metrics, jtt, erm, measure_gap_reductions(metrics), data, measure_minorities(data)]
     return pd.concat(tables, ignore_index=True)
+
+
+def read_largest_factor(about: Mapping[str, Any]) -> float:
+    """How many times the most frequent wrong sample of a run of JTT occurs; NaN where it does not tell."""
+    return float(about.get("largest_factor", math.nan))
 
 
 def select_stage(artifact_runs: Sequence[ArtifactRun], method: str, stage: str) -> list[ArtifactRun]:
