@@ -93,7 +93,8 @@ def claims(*rows):
 
 
 def test_primary_claims_are_judged_by_holm_and_others_have_q_values():
-    """A bound's level of .004 may be wrong in .05, and errors fall as its root: .001 in .025, .00025 in .0125."""
+    """A bound's level of .004 may be wrong in .05, and errors fall as its root: .001 in .025, .00025 in .0125. A
+    primary claim that was not measured is one of the three, too."""
     found = judge_together(
         claims(
             {"primary": "abstract", "p_holds": 0.0009},
@@ -105,9 +106,7 @@ def test_primary_claims_are_judged_by_holm_and_others_have_q_values():
             {"primary": "abstract", "p_holds": 1e-9, "verdict": "undecided", "reason": "other settings"},
         )
     )
-    assert found["p"].tolist()[:4] == pytest.approx(
-        [2 * 0.025 * 0.9**0.5, 3 * 0.0125, 0.0125, 0.025]
-    )  # the third was not measured, and counts
+    assert found["p"].tolist()[:4] == pytest.approx([2 * 0.025 * 0.9**0.5, 3 * 0.0125, 0.0125, 0.025])
     assert set(found["verdict"][:2]) == {"holds"} and found["p"].isna().tolist()[4:] == [True, True, True]
     assert found["q"].tolist()[2:4] == pytest.approx([0.025, 0.025]) and found["q"].notna().sum() == 2
     two = judge_together(claims({"primary": "a", "p_holds": 0.0011}, {"primary": "b", "p_holds": 0.0039}))

@@ -220,6 +220,17 @@ def test_a_specification_that_is_unknown_today_is_no_fault_and_does_not_count(tm
     assert not key and reason.startswith("its specification is unknown to the present code: ") and told in reason
 
 
+def test_of_one_data_set_and_one_model_records_have_the_same_files(tmp_path):
+    first = add(tmp_path, checksums={"raw.gz": "ab"}, weights={"model.pt": "cd"})
+    for seed, changes in enumerate(({"checksums": {}}, {"checksums": {"raw.gz": "ef"}}), start=1):
+        add(tmp_path, seed, **{"weights": {"model.pt": "cd"}} | changes)
+    add(tmp_path, 3, checksums={"raw.gz": "ab"}, weights={"model.pt": "ef"})
+    add(tmp_path, 4, checksums={"raw.gz": "ab"}, weights={"model.pt": "cd", "other.pt": "ef"})
+    reasons = {judged.key[-2:]: judged.reason for judged in judge_records(record_checks.load_sound(tmp_path)[0])}
+    other = f"its raw files are others than those of {first}"
+    assert reasons == {"s0": "", "s1": other, "s2": other, "s3": other.replace("raw files", "model.pt"), "s4": ""}
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"schema": NaN}', '{"schema": 1e999}', '{"schema": 1}'])
 def test_broken_files_are_named_and_the_others_read(tmp_path, text):
     good, bad = add(tmp_path), add(tmp_path, seed=1)

@@ -1,9 +1,9 @@
 """Which records of the ledger count, and why others do not.
 
 A record counts if the present code knows its specification, the revisions of the code behind it are the present ones,
-and its raw files and weights are those of the earliest record of its data. Of records of one run the earliest counts. A metric with another revision concerns the values of that metric alone
-(files.py): a later record that has the same predictions and values, and such metrics besides, counts in the place of
-the earliest."""
+and its raw files and weights are those of the earliest record of its data. Of records of one run the earliest counts. A
+metric with another revision concerns the values of that metric alone (files.py): a later record that has the same
+predictions and values, and such metrics besides, counts in the place of the earliest."""
 
 import json
 from collections.abc import Container, Iterable, Mapping

@@ -31,9 +31,8 @@ def adjust_holm(p_values: Array) -> Array:
     values = np.array(p_values, float)
     known = np.flatnonzero(~np.isnan(values))
     order = known[np.argsort(values[known], kind="stable")]
-    values[order] = np.minimum(
-        np.maximum.accumulate(values[order] * np.arange(len(values), len(values) - len(order), -1)), 1.0
-    )
+    left = len(values) - np.arange(len(order))  # tests that are not rejected yet
+    values[order] = np.minimum(np.maximum.accumulate(values[order] * left), 1.0)
     return values
 
 
