@@ -8,6 +8,7 @@ from scipy import stats
 from despur.compute.randomness import derive_generator
 from despur.evidence.claims import error_rates
 from despur.evidence.claims.choice_error_rates import simulate_table_of_choices
+from despur.evidence.claims.look_error_rates import simulate_table_of_looks
 from despur.evidence.claims.noise_shapes import NOT_COVERED, SHAPES
 from despur.evidence.statistics.contrasts import HOLDS, LEVEL, Contrast, decide
 from despur.evidence.statistics.multiplicity import calibrate
@@ -87,11 +88,12 @@ def test_noise_that_is_not_covered_has_mean_0_and_deviation_1(shape):
 
 @pytest.mark.long
 def test_the_page_shows_rates_of_all_cases_that_are_as_they_may_be():
-    claims, numbers, choices, correlations, other = (
+    claims, numbers, choices, correlations, looks, other = (
         error_rates.simulate_table(),
         error_rates.simulate_table_of_numbers(),
         simulate_table_of_choices(),
         error_rates.simulate_table_of_correlations(),
+        simulate_table_of_looks(),
         error_rates.simulate_table_not_covered(),
     )
     most, most_at_level = (100 * allowed(error_rates.RUNS, nominal) for nominal in (0.05, LEVEL))
@@ -102,7 +104,10 @@ def test_the_page_shows_rates_of_all_cases_that_are_as_they_may_be():
     assert correlations[["false holds", "false fails"]].max(axis=None) <= most_at_level
     known = correlations[(correlations["points"] == 16) & (correlations["seed noise"] == 0)]
     assert known["power"].min() >= 95
-    assert (SOURCE / "docs/error_rates.md").read_text() == to_text(claims, numbers, choices, correlations, other)
+    once, some, each = looks[[name for name in looks if "false" in name]].to_numpy().T
+    assert once.max() <= most and (once <= some).all() and (some <= each).all() and each.max() > 2 * most
+    page = to_text(claims, numbers, choices, correlations, looks, other)
+    assert (SOURCE / "docs/error_rates.md").read_text() == page
 
 
 @pytest.mark.long

@@ -26,7 +26,8 @@ UNDECIDABLE = (NumberVerdict.OTHER_SETTINGS, NumberVerdict.NOT_COMPARED, ClaimVe
 def judge_together(claims: pd.DataFrame) -> pd.DataFrame:
     """Claims with what all of them together allow. Primary claims on the papers' data: the verdict by Holm's method
     over all of them, whether they were measured or not. All others: ``q``, the rate of false discoveries at which each
-    stands (Benjamini and Hochberg). p values hold for skewed seeds, too; a claim that is not decided for a reason has none."""
+    stands (Benjamini and Hochberg). p values hold for skewed seeds, too; a claim that is not decided for a reason has
+    none."""
     reason = claims.get("reason", pd.Series("", claims.index)).fillna("")
     open_to_decide = claims["verdict"].isin([*DECIDED, *ORDERS]) & reason.eq("")
     primary = claims["tier"].eq(Tier.PAPER) & claims["primary"].ne("")

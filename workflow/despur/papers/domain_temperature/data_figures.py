@@ -57,17 +57,19 @@ def arrange_images(images: Array) -> Array:
 
 def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Colors in RGB space and by channel, of each domain; a row for each sigma."""
-    pairs = [(artifact_run, *pair) for artifact_run in artifact_runs for pair in load_first_seed(artifact_run)]
-    tables = [measure_colors(data, dataset) for _, data, dataset in pairs]
+    tables = [measure_colors(*pair) for artifact_run in artifact_runs for pair in load_first_seed(artifact_run)]
+    names = [
+        name_data(artifact_run.paper_dataset, without_sigma(artifact_run.dataset)) for artifact_run in artifact_runs
+    ]
     figure, axes = create_grid(len(tables), 1 + len(CHANNELS), 2 * COLUMN, 1.3)
-    for row, table, (artifact_run, *_) in zip(axes, tables, pairs, strict=True):
+    figure.suptitle(", ".join(dict.fromkeys(names)))
+    for row, table in zip(axes, tables, strict=True):
         place = row[0].get_subplotspec()
         row[0].remove()
         plot_color_space(figure.add_subplot(place, projection="3d"), table)
         for axis, channel in zip(row[1:], CHANNELS, strict=True):
             plot_channel(axis, table, channel)
-        name = name_data(artifact_run.paper_dataset, without_sigma(artifact_run.dataset))
-        row[1].set_title(f"{name}, $\\sigma$ = {table['sigma'].iloc[0]:g}", loc="left")
+        row[1].set_title(f"$\\sigma$ = {table['sigma'].iloc[0]:g}", loc="left")
     write_figure(output, figure, pd.concat(tables))
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.colors import to_rgb
 
 from despur.evidence.runs.artifact_metrics import select_test
 from despur.metrics.selection import on_pareto_front
@@ -105,7 +106,13 @@ def plot_strengths(axis: Any, points: pd.DataFrame, method: str) -> None:
     if method not in STRENGTH:
         return
     *shift, ha, va = LABEL_PLACES[method]
-    place = {"textcoords": "offset points", "ha": ha, "va": va, "fontsize": 5, "color": COLORS[method]}
+    place = {
+        "textcoords": "offset points",
+        "ha": ha,
+        "va": va,
+        "fontsize": 5,
+        "color": tuple(0.6 * np.array(to_rgb(COLORS[method]))),
+    }
     for together in join_neighbors(points[[LEAKAGE, ACCURACY]].to_numpy()):
         ends = dict.fromkeys(f"{points['strength'].iloc[i]:g}" for i in (together[0], together[-1]))
         axis.annotate("–".join(ends), points[[LEAKAGE, ACCURACY]].iloc[together[-1]], shift, **place)

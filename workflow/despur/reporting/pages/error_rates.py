@@ -19,6 +19,7 @@ from despur.evidence.claims.error_rates import (
     simulate_table_of_correlations,
     simulate_table_of_numbers,
 )
+from despur.evidence.claims.look_error_rates import simulate_table_of_looks
 from despur.evidence.claims.noise_shapes import COLLAPSE, FAR_BELOW
 from despur.evidence.statistics.contrasts import LEVEL
 from despur.reporting.markdown import to_markdown
@@ -38,6 +39,7 @@ def to_text(
     numbers: pd.DataFrame,
     choices: pd.DataFrame,
     correlations: pd.DataFrame,
+    looks: pd.DataFrame,
     not_covered: pd.DataFrame,
 ) -> str:
     """The page of the documentation."""
@@ -98,6 +100,13 @@ simulated claim the points are new ones. Seed noise is in standard deviations be
 agree. False verdicts: the two metrics are independent. Power: they are correlated by {ASSOCIATED}, but for the noise.
 
 {format_rates(correlations)}
+## Seeds that are added until a claim is decided
+
+The rates above are of a number of seeds that was fixed before. Who adds seeds while a claim is undecided looks at it
+several times, and one of these verdicts is wrong more often. So fix the numbers of seeds before: 3, 5, 10 and 20. Of
+one contrast at its margin, how often it holds at one look at least:
+
+{format_rates(looks)}
 ## What the rule does not cover
 
 No rule for few seeds covers every noise. Of one contrast at its margin, how often a claim is wrong where the tail is
@@ -115,7 +124,8 @@ def main() -> None:
     parser.add_argument("file", type=Path, help="where to write the page")
     file = parser.parse_args().file
     tables = (simulate_table(), simulate_table_of_numbers(), simulate_table_of_choices())
-    write_text(file, to_text(*tables, simulate_table_of_correlations(), simulate_table_not_covered()))
+    others = simulate_table_of_correlations(), simulate_table_of_looks(), simulate_table_not_covered()
+    write_text(file, to_text(*tables, *others))
 
 
 if __name__ == "__main__":
