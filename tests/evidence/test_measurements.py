@@ -142,6 +142,23 @@ def test_the_kept_evidence_is_read_and_every_tier_is_counted_apart():
     )
 
 
+def test_of_the_papers_data_the_ledger_counts_and_kept_runs_of_substitutes(tmp_path):
+    name = read_claims(find_paper("cnc") / "claims.yaml")[0][0].name
+    shared = {"claim": name, "paper_dataset": "cmnist", "p_holds": 1e-9}
+    rows = claims(shared, shared | {"tier": Tier.SUBSTITUTE, "verdict": "seen here"})
+    (tmp_path / "published").mkdir()
+    rows.to_csv(tmp_path / "published/scorecard.csv", index=False)
+
+    def verdicts():
+        found = load_evidence(reference=tmp_path).claims
+        found = found[found["claim"].eq(name) & found["paper"].eq("cnc")]
+        return found.set_index("tier")["verdict"].to_dict()
+
+    assert verdicts() == {Tier.PAPER: "not run here", Tier.SUBSTITUTE: "seen here"}
+    (tmp_path / "published").rename(tmp_path / "ledger")
+    assert verdicts()[Tier.PAPER] == "holds"
+
+
 # examples of the audit
 
 CLAIMS = {claim.name: claim for claim in read_claims(find_paper("domain_temperature") / "claims.yaml")[0]}
