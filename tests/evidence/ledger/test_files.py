@@ -108,12 +108,6 @@ def test_a_card_holds_all_that_metrics_of_predictions_need(tmp_path, own_groups)
         )
 
 
-@pytest.fixture(autouse=True)
-def without_history(monkeypatch):
-    """The commits of made-up records are none."""
-    monkeypatch.setattr(record_checks, "git", lambda *words: "true")
-
-
 def found(folder):
     """What is wrong with a ledger, a line each."""
     lines = []
@@ -267,6 +261,14 @@ def test_a_copy_under_another_seed_and_strange_files_are_seen(tmp_path):
     lines = found(tmp_path)
     assert any(line.startswith(f"{copy}: says the same as {first}") for line in lines)
     assert any("notes.txt: neither" in line for line in lines) and len(lines) == 2
+
+
+@pytest.mark.parametrize(("shallow", "faults"), [("false", 1), ("true", 0)])
+def test_a_commit_is_one_of_the_history_where_all_of_it_is_here(tmp_path, monkeypatch, shallow, faults):
+    add(tmp_path), add(tmp_path, 1, commit="d" * 40)
+    asked = {"rev-parse": lambda *words: shallow, "merge-base": lambda *words: "" if "c" * 40 in words else None}
+    monkeypatch.setattr(record_checks, "git", lambda command, *words: asked[command](*words))
+    assert sum("is none of this history" in fault for fault in record_checks.check_files(tmp_path)[2]) == faults
 
 
 # specifications and revisions

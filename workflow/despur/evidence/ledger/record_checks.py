@@ -79,13 +79,12 @@ def find_repeated(records: Iterable[Record]) -> dict[Path, list[str]]:
 
 
 def find_strange_commits(records: Iterable[Record]) -> Iterator[str]:
-    """Records whose commit is none before the present one; not looked at where git does not know all commits."""
-    if git("rev-parse", "--is-shallow-repository") != "false":
-        return
-    paths: dict[str, Path] = {record.content["commit"]: record.path for record in records}
-    for commit, path in paths.items():
-        if git("merge-base", "--is-ancestor", commit, "HEAD") is None:
-            yield f"{path}: commit {commit} is none of this history"
+    """Records whose commit is none before the present one. Nothing where git knows none of the commits: a copy without
+    the project's history."""
+    paths = {record.content["commit"]: record.path for record in records if len(record.content["commit"]) == 40}
+    strange = [commit for commit in paths if git("merge-base", "--is-ancestor", commit, "HEAD") is None]
+    if len(strange) < len(paths) and git("rev-parse", "--is-shallow-repository") == "false":
+        yield from (f"{paths[commit]}: commit {commit} is none of this history" for commit in strange)
 
 
 def list_faults(record: Record, folder: Path) -> list[str]:
