@@ -7,12 +7,13 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
+from project import SOURCE
 
 from despur.evidence.numbers.tables import NUMBER_COLUMNS
-from despur.evidence.verdicts import NumberVerdict
+from despur.evidence.verdicts import ClaimVerdict, NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import tables
-from despur.reporting.tables import VERDICTS, mark_up, write_table
+from despur.reporting.tables import VERDICTS, mark_up, render_table, write_table
 
 
 def make_row(dataset, metric, reported, std, verdict, **ours):
@@ -95,12 +96,26 @@ def test_a_page_has_a_legend_of_its_columns_and_verdicts_and_of_no_others(page):
         *("within 5", "substitute data", "not run here"),
     ]
     assert "of the test split, at the step that is best on validation data, else at the last" in legend
-    assert set(NumberVerdict) <= set(VERDICTS)
+    assert {*NumberVerdict, *ClaimVerdict} == {*VERDICTS}
+
+
+@pytest.mark.parametrize(("title", "verdicts"), [("numbers", NumberVerdict), ("claims", ClaimVerdict)])
+def test_the_page_about_results_explains_every_verdict(title, verdicts):
+    text = (SOURCE / "docs/reading_results.md").read_text().partition(f"\n## Verdicts on {title}\n")[2]
+    rows = text.partition("| --- |")[2].partition("\n\n")[0]
+    cells = re.findall(r"^\| ([a-z0-9 ,]+?)(?: \(.*\))? \|", rows, re.MULTILINE)
+    assert sorted(", ".join(cells).split(", ")) == sorted(verdicts)
 
 
 def test_rows_that_were_not_run_are_folded(page):
     shown, _, folded = page.partition("<details><summary>1 rows that are not run here")
     assert "77.0 (1.0)" in shown and "88.8" not in shown and "88.8" in folded
+
+
+def test_claims_that_cannot_be_executed_are_folded_and_explained():
+    rows = pd.DataFrame({"claim": ["claim A", "claim B"], "verdict": [ClaimVerdict.HOLDS, ClaimVerdict.NOT_EXECUTED]})
+    shown, _, folded = render_table("cnc", "claims", rows, "").partition("<details><summary>1 rows that are not run")
+    assert "claim B" not in shown and "claim B" in folded and VERDICTS[ClaimVerdict.NOT_EXECUTED] in folded
 
 
 def test_where_nothing_was_run_nothing_is_folded(table, tmp_path):

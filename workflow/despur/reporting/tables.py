@@ -61,7 +61,9 @@ VERDICTS = {
     ClaimVerdict.SEEN: "on other data than the paper's, this order is shown: no evidence about the paper",
     ClaimVerdict.OPPOSITE: "on other data than the paper's, the opposite order is shown: no evidence about the paper",
     ClaimVerdict.NOT_SEEN: "on other data than the paper's, neither order is shown",
+    ClaimVerdict.NOT_EXECUTED: "it cannot be written as contrasts; the reason says why",
 }
+NOT_RUN = (ClaimVerdict.NOT_RUN, ClaimVerdict.NOT_EXECUTED)  # numbers that were not run have the first, too
 MARKS = ((r"\*\*(.+?)\*\*", "b"), (r"``(.+?)``", "code"), (r"\*(.+?)\*", "em"))  # of reStructuredText
 NUMBER = re.compile(r"[–+-]?[\d.,]*( \(.*\))?")
 
@@ -99,7 +101,7 @@ def render_table(paper: str, name: str, display: pd.DataFrame, line: str) -> str
     display = display.loc[:, (display != "").any()]
     verdicts = display.get("verdict", pd.Series("", display.index))
     kinds = verdicts.where(verdicts.isin([*VERDICTS]), "")  # some tables have other words there
-    is_run = kinds != NumberVerdict.NOT_RUN
+    is_run = ~kinds.isin(NOT_RUN)
     run = is_run if is_run.any() else kinds.notna()
     return render_template(
         "table.html.jinja",
