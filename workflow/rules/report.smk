@@ -26,7 +26,7 @@ if MATRIX:
         message:
             "Comparing all methods on the same data"
         shell:
-            "python -m despur.warm -m despur.reporting.pages.comparison"
+            "python -m despur.warm -m despur.reporting.pages.comparison matrix"
             " --artifact-runs {params.artifact_runs:q} --output {params.prefix} > {log} 2>&1"
 
 

@@ -21,6 +21,7 @@ from despur.evidence.statistics.contrasts import LEVEL
 from despur.orchestration import artifact_files, configuration, matrix, paper_folders, plan
 from despur.orchestration.experiments import ArtifactRun
 from despur.orchestration.trials import list_trials
+from despur.reporting import tables
 from despur.reporting.pages import comparison
 from despur.reporting.pages.comparison import METRICS, compare
 from despur.reporting.pages.matrix_figure import format_entries, format_entry, name_methods, name_runs
@@ -327,8 +328,10 @@ def test_who_is_told_the_attribute_is_marked(artifact_runs):
 
 def test_the_command_line_writes_table_and_heat_map(artifact_runs, tmp_path, monkeypatch):
     asked = json.dumps({"artifact_runs": [asdict(artifact_run) for artifact_run in artifact_runs]})
-    monkeypatch.setattr("sys.argv", ["comparison", "--artifact-runs", asked, "--output", str(tmp_path / "matrix")])
-    comparison.main()
+    monkeypatch.setattr(
+        "sys.argv", ["comparison", "matrix", "--artifact-runs", asked, "--output", str(tmp_path / "matrix")]
+    )
+    tables.main({"matrix": comparison.write})
     assert len(pd.read_csv(tmp_path / "matrix.csv")) == 3 * len(METRICS)
     assert (tmp_path / "matrix.png").read_bytes().startswith(b"\x89PNG") and (
         tmp_path / "matrix.pdf"

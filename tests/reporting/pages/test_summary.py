@@ -27,7 +27,7 @@ def test_documents_have_the_table_of_today(monkeypatch):
     papers = summary.summarize_papers(load_evidence())
     for file in summary.DOCUMENTS:
         new = summary.replace_summary(file.read_text(), file, papers)
-        assert new == file.read_text(), f"{file}: run python -m despur.reporting.pages.summary"
+        assert new == file.read_text(), f"{file}: run despur ledger report"
 
 
 def test_a_terminal_has_at_most_twelve_lines_with_a_row_for_each_paper():

@@ -2,7 +2,7 @@
 of Snakemake."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -62,19 +62,18 @@ def list_source_tables(result: ResultPath) -> list[Path]:
 
 def serialize_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> str:
     """The one string that an artifact's script takes: its runs and the digest of the code behind it, as JSON."""
-    module, _ = artifact_files.find_module(artifact)
-    content: dict[str, Any] = {
-        "artifact_runs": [
-            asdict(artifact_run) for artifact_run in experiments.list_artifact_runs(config, paper, artifact)
-        ],
-        "code": script_digest(str(paper_folders.find_paper(paper) / f"{module}.py")),
-    }
-    if experiments.configure_artifact(config, paper, artifact).get("shows_settings"):
-        content["settings"] = declarations_digest()
-    return json.dumps(content)
+    script = paper_folders.find_paper(paper) / f"{artifact_files.find_module(artifact)[0]}.py"
+    shows_settings = experiments.configure_artifact(config, paper, artifact).get("shows_settings")
+    settings = {"settings": declarations_digest()} if shows_settings else {}
+    return serialize(experiments.list_artifact_runs(config, paper, artifact), str(script), **settings)
 
 
 def serialize_matrix(config: Mapping[str, Any]) -> str:
     """As :func:`serialize_artifact`, for the cross-paper matrix."""
-    artifact_runs = [asdict(artifact_run) for artifact_run in matrix.list_artifact_runs(config)]
-    return json.dumps({"artifact_runs": artifact_runs, "code": script_digest("despur/reporting/pages/comparison.py")})
+    return serialize(matrix.list_artifact_runs(config), "despur/reporting/pages/comparison.py")
+
+
+def serialize(artifact_runs: Iterable[experiments.ArtifactRun], script: str, **further: str) -> str:
+    """Runs and the digest of a script's code, as JSON. ``further``: what else decides what is made."""
+    runs = [asdict(artifact_run) for artifact_run in artifact_runs]
+    return json.dumps({"artifact_runs": runs, "code": script_digest(script), **further})

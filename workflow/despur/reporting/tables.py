@@ -139,7 +139,8 @@ def mark_up(text: str) -> str:
 
 
 def main(artifacts: Mapping[str, WriteArtifact]) -> None:
-    """Command line of a paper folder's tables.py or figures.py: ``NAME --artifact-runs JSON --output PREFIX``."""
+    """Command line of a paper folder's tables.py or figures.py, and of the matrix: ``NAME --artifact-runs JSON --output
+    PREFIX``. ``artifacts``: by name, the function that writes its files."""
     parser = argparse.ArgumentParser()
     parser.add_argument("artifact", choices=sorted(artifacts))
     parser.add_argument("--artifact-runs", required=True, help="JSON: the runs behind the artifact")

@@ -1,7 +1,7 @@
 """The cross-paper matrix: every method on the same data, by the metrics of all papers, with ranks and their
 uncertainty.
 
-    python -m despur.reporting.pages.comparison --artifact-runs JSON --output results/matrix
+    python -m despur.reporting.pages.comparison matrix --artifact-runs JSON --output results/matrix
 
 matrix.csv has a row for each method and metric: mean and standard deviation over seeds; its rank among the methods
 (1: best) with the ranks that are not refuted; ``versus_erm``, whether it is shown to be better than ERM (helps) or
@@ -16,8 +16,6 @@ fitted on one half of the samples and averaged over the other; alignment is the 
 leak.
 """
 
-import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.claims.measured_values import MeasuredValues
-from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples, parse_artifact_runs
+from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples
 from despur.evidence.runs.run_files import MACHINE, find_run, load_abouts, load_upstream
 from despur.evidence.statistics.formulas import DEFAULTS
 from despur.evidence.statistics.levels import Missing
@@ -35,9 +33,10 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.orchestration.matrix import list_papers
 from despur.reporting.pages.matrix_figure import draw_matrix
 from despur.reporting.pages.ranking import find_ranks, is_near_chance, summarize
+from despur.reporting.tables import main
 from despur.specs.paths import locate_result
 from despur.specs.stages import PARTS
-from despur.storage.store import Array, InputError, write_csv
+from despur.storage.store import Array, write_csv
 
 COMPARISON_COLUMNS = [
     *("method", "papers", "data", "sees_attribute", "near_chance"),
@@ -183,16 +182,5 @@ def write(artifact_runs: Sequence[ArtifactRun], prefix: Path) -> None:
     draw_matrix(table, prefix)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--artifact-runs", required=True, help="JSON: the runs behind the matrix")
-    parser.add_argument("--output", type=Path, required=True, help="where to write it, without suffix")
-    arguments = parser.parse_args()
-    try:
-        write(parse_artifact_runs(arguments.artifact_runs), arguments.output)
-    except InputError as error:
-        sys.exit(f"error: {error}")
-
-
 if __name__ == "__main__":
-    main()
+    main({"matrix": write})

@@ -1,10 +1,6 @@
 """What is known of each paper, in one row and one sentence: for the end of ``make``, the page, the report and the
-documents. Every count is one of :func:`despur.evidence.all_evidence.load_evidence`.
+documents. Every count is one of :func:`despur.evidence.all_evidence.load_evidence`."""
 
-    python -m despur.reporting.pages.summary
-"""
-
-import argparse
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -188,8 +184,3 @@ def renew_documents(documents: Iterable[Path] = DOCUMENTS) -> Iterator[Path]:
     for file, text in texts.items():
         write_text(file, text)
         yield file
-
-
-if __name__ == "__main__":
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    print(*renew_documents(), sep="\n")
