@@ -36,8 +36,7 @@ def test_the_pages_are_of_the_records_of_today(monkeypatch):
     evidence = load_evidence()
     assert format_findings(evidence, records) == findings.PAGE.read_text(), OUTDATED
     assert format_judged_claims(evidence.claims) == judged_claims.PAGE.read_text(), OUTDATED
-    choices = pd.read_csv(open_choices.CHOICES, keep_default_na=False)
-    assert open_choices.format_choices(choices) == open_choices.PAGE.read_text(), OUTDATED
+    assert open_choices.format_choices(open_choices.load_choices()) == open_choices.PAGE.read_text(), OUTDATED
 
 
 def test_numbers_of_a_method_and_metric_stand_together():

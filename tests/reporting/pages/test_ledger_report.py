@@ -12,7 +12,8 @@ from despur.evidence.ledger import files as ledger
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import judge_records
 from despur.orchestration import paper_folders
-from despur.reporting.pages.ledger_report import MARKS, insert_report, report_paper
+from despur.reporting.markdown import replace_between
+from despur.reporting.pages.ledger_report import MARKS, report_paper
 from despur.reporting.pages.summary import DOCUMENTS
 from despur.specs.declarations import PACKAGE
 from despur.storage.store import InputError
@@ -31,7 +32,7 @@ def test_what_readmes_say_is_of_the_ledger_of_today(paper):
     text = (paper_folders.PAPERS / paper / "README.md").read_text()
     assert all(text.count(mark) == 1 for mark in MARKS), "the README has no place for what was measured"
     report = report_paper(paper, judge(PACKAGE.parents[1] / ledger.LEDGER))
-    assert insert_report(text, report) == text, "bring it up to date: despur ledger report"
+    assert replace_between(text, *MARKS, report) == text, "bring it up to date: despur ledger report"
 
 
 @pytest.mark.long
@@ -78,18 +79,11 @@ def counted(folder):
     return [own for own in ledger.load(folder)[0] if not own.content["revisions"]]
 
 
-def test_a_report_stands_between_its_marks_and_replaces_the_one_before():
-    first, last = MARKS
-    text = f"before\n\n{first}old\n{last}\n\nafter\n"
-    assert insert_report(text, "new\n") == f"before\n\n{first}new\n{last}\n\nafter\n"
-    assert insert_report("no marks\n", "new\n") == "no marks\n"
-
-
 def test_a_readme_without_marks_is_refused_before_anything_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for file in DOCUMENTS:
         (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).write_text("# a project of mine\n")
-    monkeypatch.setattr(f"{MODULE}.write_reports", lambda: pytest.fail("a README was written"))
+    monkeypatch.setattr(f"{MODULE}.write_reports", lambda records: pytest.fail("a README was written"))
     with pytest.raises(InputError, match=r"README\.md must have"):
         list(check_or_report("report"))

@@ -61,26 +61,36 @@ def list_folders(configfile: Path) -> list[Path]:
 
 def check_or_report(action: str) -> Iterator[str]:
     """check: whether every record in results/ledger is right; report: what was measured, into all READMEs"""
-    if action == "report":
-        from despur.evidence.all_evidence import load_evidence
-        from despur.reporting import reference
-        from despur.reporting.pages import summary
-        from despur.reporting.pages.findings import write_findings
-        from despur.reporting.pages.judged_claims import write_judged_claims
-        from despur.reporting.pages.ledger_report import write_reports
-        from despur.reporting.pages.open_choices import write_open_choices
-
-        summary.check_marks()
+    if action == "check":
         yield from check_ledger()
-        yield f"written  {reference.keep_ledger_verdicts(JUDGED)}"
-        for paper, file in write_reports():
-            yield Row(f"written  {file}", "written", paper=paper, file=str(file))
-        yield from (f"written  {file}" for file in summary.renew_documents())
-        evidence = load_evidence()
-        pages = write_findings(evidence), write_judged_claims(evidence), write_open_choices()
-        yield from (f"written  {file}" for file in pages)
-        return
+    else:
+        yield from report_ledger()
+
+
+def report_ledger() -> Iterator[str]:
+    """Write what the records say into READMEs and pages; a line for each file."""
+    from despur.evidence.all_evidence import load_evidence
+    from despur.evidence.ledger.record_checks import load_sound
+    from despur.evidence.ledger.standing import judge_records
+    from despur.reporting import reference
+    from despur.reporting.pages import findings, judged_claims, ledger_report, open_choices, summary
+    from despur.storage.texts import write_text
+
+    summary.check_marks()
     yield from check_ledger()
+    yield f"written  {reference.keep_ledger_verdicts(JUDGED)}"
+    records = judge_records(load_sound(LEDGER)[0])
+    for paper, file in ledger_report.write_reports(records):
+        yield Row(f"written  {file}", "written", paper=paper, file=str(file))
+    yield from (f"written  {file}" for file in summary.renew_documents())
+    evidence = load_evidence()
+    for file, text in (
+        (findings.PAGE, findings.format_findings(evidence, records)),
+        (judged_claims.PAGE, judged_claims.format_judged_claims(evidence.claims)),
+        (open_choices.PAGE, open_choices.format_choices(open_choices.load_choices())),
+    ):
+        write_text(file, text)
+        yield f"written  {file}"
 
 
 def check_ledger(folder: Path = LEDGER) -> Iterator[str]:

@@ -17,6 +17,12 @@ def to_markdown(titles: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     return "\n".join(f"| {' | '.join(map(escape_cell, cells))} |" for cells in table)
 
 
+def replace_between(text: str, first: str, last: str, content: str) -> str:
+    """A text with ``content`` between the marks ``first`` and ``last``, which stay; as it is, where it lacks them."""
+    between = f"({re.escape(first)}).*?({re.escape(last)})"
+    return re.sub(between, lambda marks: marks[1] + content + marks[2], text, flags=re.DOTALL)
+
+
 def escape_cell(cell: Any) -> str:
     """A cell in which ``0.6~0.8~0.9`` strikes nothing out: ``~`` is escaped where it is not code."""
     pieces = str(cell).split("`")

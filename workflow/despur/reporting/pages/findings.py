@@ -9,9 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from despur.evidence.all_evidence import Evidence, PaperEvidence
-from despur.evidence.ledger import files
-from despur.evidence.ledger.record_checks import load_sound
-from despur.evidence.ledger.standing import JudgedRecord, judge_records
+from despur.evidence.ledger.standing import JudgedRecord
 from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.runs.sources import Sources
@@ -39,7 +37,6 @@ from despur.reporting.pages.number_lists import (
 )
 from despur.reporting.pages.open_work import describe_open_work, list_open_work
 from despur.reporting.pages.summary import PaperSummary, summarize_papers
-from despur.storage.texts import write_text
 
 PAGE = Path("docs/what_we_found.md")
 NEAR = (NumberVerdict.WITHIN_2, NumberVerdict.WITHIN_5)
@@ -55,13 +52,6 @@ unless the metric names another one, and of the model that the method keeps: whe
 with the best worst group (of equals, the best average), else the last. *Within 5* is not *equal*: the whole interval of
 the difference lies within 5 points. *Beyond 5* may be due to a choice that the paper leaves open. With three seeds
 hardly any such verdict can remain where only 5 % of all may be false."""
-
-
-def write_findings(evidence: Evidence) -> Path:
-    """Bring the page up to date."""
-    text = format_findings(evidence, judge_records(load_sound(files.LEDGER)[0]))
-    write_text(PAGE, text)
-    return PAGE
 
 
 def format_findings(evidence: Evidence, records: list[JudgedRecord]) -> str:

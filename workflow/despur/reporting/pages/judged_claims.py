@@ -17,7 +17,6 @@ from despur.evidence.numbers.counts import RATE
 from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, NumberVerdict, Tier
 from despur.orchestration.experiments import load_experiments
 from despur.reporting.markdown import escape_star, to_markdown
-from despur.storage.texts import write_text
 
 PAGE = Path("docs/judged_claims.md")
 NOT_MEASURED = (NumberVerdict.SUBSTITUTE, NumberVerdict.NOT_RUN)
@@ -33,12 +32,6 @@ Of a claim of several contrasts the table shows the weakest, with a 95 % interva
 (accuracies as shares; below 0, or below a margin that is named: against the claim). A verdict needs a wider interval,
 as few seeds may be skewed. *q*: the share of false verdicts among all that are as sure as this one (primary claims are
 judged together instead). *About 16 seeds*: so many would decide it if mean and spread stayed as they are."""
-
-
-def write_judged_claims(evidence: Evidence) -> Path:
-    """Bring the page up to date."""
-    write_text(PAGE, format_judged_claims(evidence.claims))
-    return PAGE
 
 
 def format_judged_claims(claims: pd.DataFrame) -> str:

@@ -8,13 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from despur.evidence.ledger import files
-from despur.evidence.ledger.record_checks import load_sound
-from despur.evidence.ledger.standing import JudgedRecord, judge_records
+from despur.evidence.ledger.standing import JudgedRecord
 from despur.evidence.numbers.choices import is_trial
 from despur.orchestration.experiments import load_experiments
 from despur.orchestration.paper_folders import find_papers
-from despur.reporting.markdown import to_markdown
+from despur.reporting.markdown import replace_between, to_markdown
 from despur.specs.names import parse
 from despur.storage.texts import write_text
 
@@ -22,21 +20,14 @@ MARKS = ("<!-- generated: measured -->\n", "<!-- end -->")
 METRICS = ("worst_group_accuracy", "average_accuracy", "probe_accuracy", "domain_accuracy")
 
 
-def write_reports() -> Iterator[tuple[str, Path]]:
-    """Bring every README up to date; (paper, file) of each that changed."""
-    records = judge_records(load_sound(files.LEDGER)[0])
+def write_reports(records: list[JudgedRecord]) -> Iterator[tuple[str, Path]]:
+    """Bring every README up to date with the ``records`` of the ledger; (paper, file) of each that changed."""
     for paper, home in find_papers().items():
         file = home / "README.md"
-        new = insert_report(text := file.read_text(), report_paper(paper, records))
+        new = replace_between(text := file.read_text(), *MARKS, report_paper(paper, records))
         if new != text:
             write_text(file, new)
             yield paper, file
-
-
-def insert_report(text: str, report: str) -> str:
-    """A README with a report between its marks; as it is, where it has none."""
-    first, last = MARKS
-    return re.sub(f"{re.escape(first)}.*?{re.escape(last)}", lambda _: first + report + last, text, flags=re.DOTALL)
 
 
 def report_paper(paper: str, records: list[JudgedRecord]) -> str:

@@ -10,7 +10,6 @@ from despur.evidence.statistics.contrasts import SEEDS
 from despur.evidence.verdicts import ChoiceVerdict
 from despur.orchestration.experiments import REFERENCE
 from despur.reporting.markdown import to_markdown
-from despur.storage.texts import write_text
 
 CHOICES = REFERENCE / "ledger/choices.csv"
 PAGE = Path("docs/open_choices.md")
@@ -24,10 +23,9 @@ choice is judged. [What we found](what_we_found.md) shows what runs gave, and na
 printed numbers and are in use."""
 
 
-def write_open_choices() -> Path:
-    """Bring the page up to date."""
-    write_text(PAGE, format_choices(pd.read_csv(CHOICES, keep_default_na=False)))
-    return PAGE
+def load_choices() -> pd.DataFrame:
+    """The rows of choices.csv."""
+    return pd.read_csv(CHOICES, keep_default_na=False)
 
 
 def format_choices(choices: pd.DataFrame) -> str:
@@ -62,7 +60,7 @@ def list_choices() -> list[dict[str, Any]]:
     words; none where that file is not there."""
     if not CHOICES.exists():
         return []
-    rows = pd.read_csv(CHOICES, keep_default_na=False).to_dict("records")
+    rows = load_choices().to_dict("records")
     said = [{**row, "runs": len(row["tried"].split()), "verdict": describe_verdict(row)} for row in rows]
     return sorted(said, key=lambda row: not row["runs"])
 

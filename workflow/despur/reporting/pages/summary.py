@@ -2,7 +2,6 @@
 documents. Every count is one of :func:`despur.evidence.all_evidence.load_evidence`."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.numbers.verdicts import P_VALUES
 from despur.evidence.verdicts import COUNTED, DECIDED, ORDERS, ClaimVerdict, NumberVerdict, Settings, Tier
 from despur.orchestration import experiments
-from despur.reporting.markdown import escape_star, to_markdown
+from despur.reporting.markdown import escape_star, replace_between, to_markdown
 from despur.reporting.pages.judged_claims import (
     NOT_MEASURED,
     describe_primary,
@@ -161,9 +160,9 @@ def format_markdown(papers: list[PaperSummary], folder: Path) -> str:
 
 def replace_summary(text: str, file: Path, papers: list[PaperSummary]) -> str:
     """A document with the table of today between its two marks; in the one that explains it, what the columns mean."""
-    legend = [f"- *{title}*: {meaning}." for title, meaning in LEGEND.items()] if file == EXPLAINED else []
-    parts = [START, format_markdown(papers, file.parent), *(["\n".join(legend)] if legend else []), END]
-    return re.sub(f"{re.escape(START)}.*{re.escape(END)}", lambda _: "\n\n".join(parts), text, flags=re.DOTALL)
+    legend = "\n".join(f"- *{title}*: {meaning}." for title, meaning in LEGEND.items())
+    parts = ["", format_markdown(papers, file.parent), *([legend] if file == EXPLAINED else []), ""]
+    return replace_between(text, START, END, "\n\n".join(parts))
 
 
 def check_marks(documents: Iterable[Path] = DOCUMENTS) -> None:
