@@ -13,6 +13,7 @@ import pytest
 from project import pretend
 
 from despur.orchestration import gpu_slots
+from despur.specs.settings import SettingError
 
 FORK = multiprocessing.get_context("fork")
 
@@ -228,7 +229,7 @@ def test_more_slots_than_devices_have_are_refused(slots, jobs_per_gpu, names, fi
     if fits:
         gpu_slots.check_slots(slots, jobs_per_gpu, names)
     else:
-        with pytest.raises(gpu_slots.DeviceError, match=f"{slots} slots"):
+        with pytest.raises(SettingError, match=f"{slots} slots"):
             gpu_slots.check_slots(slots, jobs_per_gpu, names)
 
 
@@ -238,7 +239,7 @@ def test_all_devices_are_used_unless_fewer_are_asked_for(asked, jobs_per_gpu, fo
 
 
 def test_without_devices_there_are_no_slots():
-    with pytest.raises(gpu_slots.DeviceError, match="this machine shows none"):
+    with pytest.raises(SettingError, match="this machine shows none"):
         gpu_slots.count_slots(None, 1, [])
 
 

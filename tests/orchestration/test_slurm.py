@@ -4,6 +4,7 @@ import pytest
 from project import pretend
 
 from despur.orchestration import slurm
+from despur.specs.settings import SettingError
 
 
 @pytest.mark.parametrize("known", ["batch", "batch,gpu-long", '"gpu-long"', "'batch' if attempt < 3 else 'nowhere'"])
@@ -16,7 +17,7 @@ def test_partitions_that_are_there_and_expressions_pass(tmp_path, monkeypatch, k
 def test_a_partition_that_is_not_there_is_named_with_those_that_are(tmp_path, monkeypatch, unknown):
     monkeypatch.setenv("PATH", pretend(tmp_path, "sinfo", "long", "batch"))
     with pytest.raises(
-        slurm.SlurmError, match=r"no partition gpu \(sinfo lists: batch, long\): edit .* in profiles/slurm/profile.yaml"
+        SettingError, match=r"no partition gpu \(sinfo lists: batch, long\): edit .* in profiles/slurm/profile.yaml"
     ):
         slurm.check_partitions(["batch", unknown])
 

@@ -33,7 +33,7 @@ JOBS_PER_GPU = min(profile_resource("jobs_per_gpu").values(), default=0)
 if JOBS_PER_GPU:
     try:
         JOBS_AT_ONCE = gpu_slots.count_slots(JOBS_AT_ONCE, JOBS_PER_GPU, gpu_slots.list_visible_gpus())
-    except gpu_slots.DeviceError as error:
+    except SettingError as error:
         refuse(error)
     workflow.register_resource("gpu", JOBS_AT_ONCE)
 GPUS = math.inf if JOBS_AT_ONCE is None else -(-JOBS_AT_ONCE // max(1, JOBS_PER_GPU))
@@ -52,7 +52,7 @@ def refuse_without_slurm():
     if workflow.executor_plugin.name == "slurm":
         try:
             slurm.check_login_node(slurm_partitions())
-        except slurm.SlurmError as error:
+        except SettingError as error:
             refuse(error)
 
 

@@ -24,11 +24,9 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
+from despur.specs.settings import SettingError
+
 WAIT = 0.1  # seconds between two looks at the slots
-
-
-class DeviceError(RuntimeError):
-    """Requested devices that do not exist."""
 
 
 def list_visible_gpus() -> list[str]:
@@ -58,7 +56,7 @@ def _listed() -> dict[str, str]:
 
 
 def count_slots(requested: int | None, jobs_per_gpu: int, devices: Sequence[str]) -> int:
-    """How many jobs run at once: as many as are requested, or as fit on the devices. Raises DeviceError for more."""
+    """How many jobs run at once: as many as are requested, or as fit on the devices. Raises SettingError for more."""
     slots = max(len(devices) * jobs_per_gpu, 1) if requested is None else requested
     check_slots(slots, jobs_per_gpu, devices)
     return slots
@@ -67,12 +65,12 @@ def count_slots(requested: int | None, jobs_per_gpu: int, devices: Sequence[str]
 def check_slots(slots: int, jobs_per_gpu: int, devices: Sequence[str]) -> None:
     """Refuse more slots (jobs at once, each on a GPU) than there are."""
     if slots and not devices:
-        raise DeviceError(
+        raise SettingError(
             "a GPU is requested, and this machine shows none (nvidia-smi, CUDA_VISIBLE_DEVICES): use profiles/default, "
             "or, on a cluster without GPUs, --set-resources train_stage1:gpu=0 train_stage2:gpu=0"
         )
     if slots > len(devices) * jobs_per_gpu:
-        raise DeviceError(
+        raise SettingError(
             f"{slots} slots are requested, but {len(devices)} GPUs ({', '.join(devices)}) with "
             f"jobs_per_gpu={jobs_per_gpu} "
             f"have {len(devices) * jobs_per_gpu}: lower gpu or raise jobs_per_gpu in the profile"
@@ -162,7 +160,7 @@ def main() -> None:
             os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(taken)
             for handle in taken.values():
                 os.set_inheritable(handle.fileno(), True)  # the lock lives on in the command
-    except (DeviceError, OSError) as error:
+    except (SettingError, OSError) as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:
         sys.exit("stopped while it waited for a GPU")

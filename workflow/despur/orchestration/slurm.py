@@ -5,15 +5,13 @@ import shutil
 import subprocess
 from collections.abc import Iterable
 
-
-class SlurmError(RuntimeError):
-    """Something that is requested and that this machine or its cluster does not have."""
+from despur.specs.settings import SettingError
 
 
 def check_login_node(partitions: Iterable[str]) -> None:
     """Refuse a machine that cannot submit jobs, and partitions that its cluster does not have."""
     if not shutil.which("sbatch"):
-        raise SlurmError(
+        raise SettingError(
             "this machine has no sbatch: start profiles/slurm on a login node of the cluster, or leave "
             "--workflow-profile out"
         )
@@ -36,7 +34,7 @@ def check_partitions(partitions: Iterable[str]) -> None:
     )
     there = {*listing.stdout.split()}
     if listing.returncode == 0 and (missing := sorted(names - there)):
-        raise SlurmError(
+        raise SettingError(
             f"this cluster has no partition {', '.join(missing)} (sinfo lists: {', '.join(sorted(there)) or 'none'}): "
             "edit slurm_partition in profiles/slurm/profile.yaml"
         )
