@@ -198,13 +198,13 @@ def make_jtt():
 def test_what_made_a_run_is_told_with_the_runs_that_it_reads():
     make_jtt()
     artifact_run = ArtifactRun("cmnist", "colored_digits", "jtt", (str(JTT.folder),))
-    own = load_abouts([artifact_run])
+    own = load_abouts(artifact_run)
     assert {key: about["seconds"] for key, about in own.items()} == {
         "colored_digits/jtt/s0": 1.5,
         "colored_digits/jtt/s1": 2.5,
     }
     assert all("finished" not in about and about["processor"] == "one" for about in own.values())
-    upstream = load_upstream([artifact_run])["colored_digits/jtt/s1"]
+    upstream = load_upstream(artifact_run)["colored_digits/jtt/s1"]
     assert {key.split("/")[0]: about.get("seconds") for key, about in upstream.items()} == {
         "groups": None,
         "stage1": 3.5,
@@ -218,10 +218,10 @@ def test_what_made_a_run_is_the_same_from_its_folder_and_from_its_record():
     file = add(ledger.LEDGER, 1, "jtt", machine={}, run=own, upstream=read_upstream(JTT, run))
     folder = ArtifactRun("cmnist", "colored_digits", "jtt", (), sources=((run.key, str(JTT.folder)),))
     record = ArtifactRun("cmnist", "colored_digits", "jtt", (), sources=((run.key, str(file)),))
-    assert load_abouts([folder]) == load_abouts([record]) == {run.key: own}
-    assert load_upstream([folder]) == load_upstream([record]) != {run.key: {}}
+    assert load_abouts(folder) == load_abouts(record) == {run.key: own}
+    assert load_upstream(folder) == load_upstream(record) != {run.key: {}}
     older = ArtifactRun("cmnist", "colored_digits", "jtt", (), sources=((run.key, str(add(ledger.LEDGER, 1, "jtt"))),))
-    assert load_upstream([older]) == {run.key: {}}
+    assert load_upstream(older) == {run.key: {}}
 
 
 def test_labels_of_data_that_is_not_here_are_those_of_a_card():

@@ -56,15 +56,12 @@ def read_parts(artifact_run: ArtifactRun, files: dict[str, str]) -> Iterator[pd.
                 yield read_once(Path(folder, name)).assign(measured=HERE)
 
 
-def load_abouts(artifact_runs: Sequence[ArtifactRun]) -> dict[str, About]:
-    """What made each run of artifacts, by its key: seconds, steps, trained parameters and the like, and its machine."""
-    abouts: dict[str, About] = {}
-    for artifact_run in artifact_runs:
-        for key, source in artifact_run.sources:
-            abouts[key] = load_about(key, source)
-        for folder in () if artifact_run.sources else artifact_run.folders:
-            abouts |= read_abouts(Path(folder))
-    return abouts
+def load_abouts(artifact_run: ArtifactRun) -> dict[str, About]:
+    """What made each run of an artifact's run, by its key: seconds, steps, trained parameters and the like, and its
+    machine."""
+    if artifact_run.sources:
+        return {key: load_about(key, source) for key, source in artifact_run.sources}
+    return {key: about for folder in artifact_run.folders for key, about in read_abouts(Path(folder)).items()}
 
 
 def load_abouts_of_rows(artifact_runs: Sequence[ArtifactRun]) -> dict[tuple[str, str, str, int], About]:
@@ -72,7 +69,7 @@ def load_abouts_of_rows(artifact_runs: Sequence[ArtifactRun]) -> dict[tuple[str,
     return {
         name_run(artifact_run, key): about
         for artifact_run in artifact_runs
-        for key, about in load_abouts([artifact_run]).items()
+        for key, about in load_abouts(artifact_run).items()
     }
 
 
@@ -81,19 +78,18 @@ def load_about(key: str, source: str) -> About:
     return load_record(source).about() if is_record(source) else read_abouts(Path(source))[key]
 
 
-def load_upstream(artifact_runs: Sequence[ArtifactRun]) -> dict[str, dict[str, About]]:
-    """The same of the runs of earlier stages behind each run of artifacts: by the run's key, then by stage and key.
-    Older records do not tell of them."""
-    upstream: dict[str, dict[str, About]] = {}
-    for artifact_run in artifact_runs:
-        for key, source in artifact_run.sources:
-            here = not is_record(source)
-            upstream[key] = (
-                read_upstream(locate_result(source), find_run(key)) if here else load_record(source).upstream()
-            )
-        for folder in () if artifact_run.sources else artifact_run.folders:
-            upstream |= {run.key: read_upstream(locate_result(folder), run) for run in locate_result(folder).runs()}
-    return upstream
+def load_upstream(artifact_run: ArtifactRun) -> dict[str, dict[str, About]]:
+    """The same of the runs of earlier stages behind each run of an artifact's run: by the run's key, then by stage and
+    key. Older records do not tell of them."""
+    if artifact_run.sources:
+        return {
+            key: load_record(source).upstream()
+            if is_record(source)
+            else read_upstream(locate_result(source), find_run(key))
+            for key, source in artifact_run.sources
+        }
+    results = map(locate_result, artifact_run.folders)
+    return {run.key: read_upstream(result, run) for result in results for run in result.runs()}
 
 
 def describe_machine(about: About) -> str:

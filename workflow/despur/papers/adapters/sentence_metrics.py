@@ -71,8 +71,8 @@ def find_foundation_model_shares(artifact_runs: Sequence[ArtifactRun]) -> dict[t
     foundation model (of a bundled model: of its own trained parameters)."""
     shares = {}
     for artifact_run in (run for run in artifact_runs if run.paper_method.startswith("contrastive_adapter")):
-        upstream = load_upstream([artifact_run])
-        for key, about in load_abouts([artifact_run]).items():
+        upstream = load_upstream(artifact_run)
+        for key, about in load_abouts(artifact_run).items():
             model = upstream[key].get(f"stage1/{find_run(key).find_upstream_key('stage1')}", {})
             size = model.get("model_parameters", model.get("trained_parameters"))
             if size is not None:

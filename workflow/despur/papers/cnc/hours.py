@@ -36,7 +36,7 @@ def measure_abouts(artifact_runs: Sequence[ArtifactRun], metric: str, read: Call
     rows = []
     for artifact_run in artifact_runs:
         sources = dict(artifact_run.sources)
-        for key, about in load_abouts([artifact_run]).items():
+        for key, about in load_abouts(artifact_run).items():
             _, data, method, seed = name_run(artifact_run, key)
             rows.append(
                 {

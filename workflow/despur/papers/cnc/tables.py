@@ -89,7 +89,7 @@ def write_table_a12(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 def measure_cost(artifact_run: ArtifactRun) -> dict[str, Any]:
     """Time of training one run (mean over seeds), largest memory of a process."""
-    abouts = list(load_abouts([artifact_run]).values())
+    abouts = list(load_abouts(artifact_run).values())
     seconds = pd.Series([about["seconds"] for about in abouts], dtype=float)
     return {
         "ours": seconds.mean() / 3600,

@@ -51,7 +51,7 @@ def load_seconds(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     times = {}
     for artifact_run in artifact_runs:
         used_dataset = drop_setting(artifact_run.dataset, "train")
-        for key, upstream in load_upstream([artifact_run]).items():
+        for key, upstream in load_upstream(artifact_run).items():
             if about := upstream.get(f"stage1/{find_run(key).find_upstream_key('stage1')}"):
                 times[used_dataset, *name_run(artifact_run, key)[1:]] = (about["seconds"], describe_machine(about))
     return pd.DataFrame([(*run, *time) for run, time in times.items()], columns=[*OF_TIME, "seconds", "machine"])

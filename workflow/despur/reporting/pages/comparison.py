@@ -79,8 +79,8 @@ def load_costs(artifact_run: ArtifactRun) -> pd.DataFrame:
     """Seconds of training by seed and peak memory of a process, stages that it reads included, as rows of metrics; none
     of runs whose records lack the costs of earlier stages."""
     rows = []
-    upstream = load_upstream([artifact_run])
-    for key, about in load_abouts([artifact_run]).items():
+    upstream = load_upstream(artifact_run)
+    for key, about in load_abouts(artifact_run).items():
         run, abouts = find_run(key), [about, *upstream[key].values()]
         if len(abouts) <= len(run.spec.components.keys() & set(PARTS)):
             continue
@@ -97,7 +97,7 @@ def load_steps(artifact_run: ArtifactRun) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {**locate_seed(artifact_run, find_run(key).seed), "metric": "steps", "value": float(about["steps"])}
-            for key, about in load_abouts([artifact_run]).items()
+            for key, about in load_abouts(artifact_run).items()
             if about.get("steps", 0) > 1
         ]
     )
