@@ -405,7 +405,7 @@ def test_test_samples_that_are_drawn_anew_make_a_lift_vary(world):
     for dataset in ("cmnist", "celeba"):
         number = number._replace(dataset=dataset)
         own = [world(dataset, n, "table_1", dataset, values=rows(v, 0)) for n, v in (("jtt", 0.6), ("cnc", 0.8))]
-        source = MeasuredValues(sentence_metrics.load_sentence_metrics(own))
+        source = MeasuredValues(*sentence_metrics.load_sentence_metrics(own))
         sentence = read_sentence(number, {"seeds": 3}, 0.05)
         ((_, formula),) = sentence.list_formulas(source)
         found[dataset] = sum_noise(sentence, formula, source)

@@ -11,15 +11,11 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.orchestration.paper_folders import find_paper
 from despur.reporting.tables import WriteArtifact, write_table
 
-Tables = tuple[pd.DataFrame, pd.DataFrame]  # metrics and their bootstrap values
 ArtifactRuns = list[ArtifactRun]
+Load = Callable[[ArtifactRuns], tuple[pd.DataFrame, pd.DataFrame]]  # metrics and their bootstrap values
 
 
-def judge_paper(
-    paper: str,
-    load_for_sentences: Callable[[ArtifactRuns], pd.DataFrame | Tables],
-    load_for_claims: Callable[[ArtifactRuns], Tables],
-) -> dict[str, WriteArtifact]:
+def judge_paper(paper: str, load_for_sentences: Load, load_for_claims: Load) -> dict[str, WriteArtifact]:
     """Both tables of a paper, by artifact."""
     return {
         "prose": partial(write_prose, paper, load_for_sentences),
@@ -27,16 +23,13 @@ def judge_paper(
     }
 
 
-def write_prose(
-    paper: str, load: Callable[[ArtifactRuns], pd.DataFrame | Tables], artifact_runs: ArtifactRuns, output: Path
-) -> None:
+def write_prose(paper: str, load: Load, artifact_runs: ArtifactRuns, output: Path) -> None:
     """Every number that a sentence of the paper states. ``load``: what the runs measured, under the paper's names."""
-    measured = load(artifact_runs)
-    table = judge_sentences(paper, *(measured if isinstance(measured, tuple) else [measured]))
+    table = judge_sentences(paper, *load(artifact_runs))
     write_table(output, table, format_sentences(table))
 
 
-def write_claims(paper: str, load: Callable[[ArtifactRuns], Tables], artifact_runs: ArtifactRuns, output: Path) -> None:
+def write_claims(paper: str, load: Load, artifact_runs: ArtifactRuns, output: Path) -> None:
     """The paper's claims, with their evidence and verdicts. ``load``: the metrics that claims may use."""
     from despur.evidence.claims.judging import format_claims, judge_claims  # scipy.stats: other tables do not wait
 

@@ -24,7 +24,7 @@ def count_samples(data: str) -> float:
     return float(parse(data)[1].get("samples", ["0"])[0])
 
 
-def load_sentence_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+def load_sentence_metrics(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Metrics of all artifacts, and what is counted and computed beside them."""
     metrics = load_runs(artifact_runs, resampled=False)[0]
     if len(metrics):
@@ -33,7 +33,7 @@ def load_sentence_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
         computed = [rows for rows in (shares, bound_constant(metrics, artifact_runs)) if len(rows)]
         metrics = pd.concat([metrics, *computed], ignore_index=True)
     table = pd.concat([metrics, measure_data(artifact_runs)], ignore_index=True)
-    return table.assign(used_dataset=table["used_dataset"].map(partial(drop_setting, key="samples")))
+    return table.assign(used_dataset=table["used_dataset"].map(partial(drop_setting, key="samples"))), pd.DataFrame()
 
 
 def mark_main_models(metrics: pd.DataFrame) -> pd.DataFrame:

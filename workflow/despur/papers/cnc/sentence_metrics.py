@@ -16,14 +16,14 @@ METRICS_OF_CLASSES = ["class_average_accuracy", "class_worst_group_accuracy"]
 SIZES = ["paper_dataset", "used_dataset", "data", "substitute", "paper_method", "selection", "group", "seed", "split"]
 
 
-def load_sentence_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+def load_sentence_metrics(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Metrics of the runs of Table 1 and of sentences, and what is derived, timed and counted beside them."""
     metrics = load_metrics([run for run in artifact_runs if run.artifact in ("table_1", "prose")])
     jtt = measure_abouts(select_stage(artifact_runs, "jtt", "runs"), "largest_factor", read_largest_factor)
     erm = measure_hours(select_stage(artifact_runs, "erm", "stage1"))
     data = measure_data(artifact_runs)
     tables = [metrics, jtt, erm, measure_gap_reductions(metrics), data, measure_minorities(data)]
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat(tables, ignore_index=True), pd.DataFrame()
 
 
 def read_largest_factor(about: Mapping[str, Any]) -> float:

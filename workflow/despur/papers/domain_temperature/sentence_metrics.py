@@ -14,13 +14,13 @@ THRESHOLD = 0.9  # App. F.3: "accuracies > 90%"
 DOMAIN_WEIGHTED = ("domain_weighted_negatives", "domain_weighted_pairs")
 
 
-def load_sentence_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
+def load_sentence_metrics(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Metrics of the runs, counts of the data, and ``settings_above`` the threshold."""
     runs = load_runs(artifact_runs)
     counts = pd.concat([measure_data(artifact_runs), count_labels(artifact_runs)], ignore_index=True)
     if len(counts):
         counts["used_dataset"] = counts["used_dataset"].map(without_sigma)
-    return pd.concat([runs, counts, count_settings(runs)], ignore_index=True)
+    return pd.concat([runs, counts, count_settings(runs)], ignore_index=True), pd.DataFrame()
 
 
 def count_labels(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:

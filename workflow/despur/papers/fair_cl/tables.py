@@ -98,10 +98,10 @@ def write_table_selection(artifact_runs: list[ArtifactRun], output: Path) -> Non
     write_table(output, table, format_rules(table))
 
 
-def load_sentence_metrics(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
+def load_sentence_metrics(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """What sentences speak of: the selected runs, and the data."""
     measured = [selected_settings.load_selected(artifact_runs)[0], measure_data(artifact_runs)]
-    return pd.concat(measured, ignore_index=True)
+    return pd.concat(measured, ignore_index=True), pd.DataFrame()
 
 
 ARTIFACTS: dict[str, WriteArtifact] = {
