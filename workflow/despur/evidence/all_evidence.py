@@ -19,7 +19,7 @@ from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ORDERS, ClaimVe
 from despur.orchestration.experiments import REFERENCE
 from despur.orchestration.paper_folders import find_papers
 
-CLAIM = ["paper", "claim", "paper_dataset", "tier"]
+CLAIM_KEY = ["paper", "claim", "paper_dataset", "tier"]
 UNDECIDABLE = (NumberVerdict.OTHER_SETTINGS, NumberVerdict.NOT_COMPARED, ClaimVerdict.NOT_TUNED)  # on the paper's data
 
 
@@ -93,10 +93,10 @@ def list_not_run() -> pd.DataFrame:
     for paper, folder in find_papers().items():
         not_run = {"paper": paper, "seeds": 0}
         empty = {"verdict": NumberVerdict.NOT_RUN, **dict.fromkeys(("by_seed", "settings", "data"), "")}
-        numbers = tally.list_printed(paper).assign(kind_of_row="number", **not_run, **empty)
+        numbers = tally.list_printed(paper).assign(kind_of_row=tally.NUMBER, **not_run, **empty)
         claims = [
             {
-                "kind_of_row": "claim",
+                "kind_of_row": tally.CLAIM,
                 "claim": claim.name,
                 "statement": claim.statement,
                 "place": claim.place,
@@ -126,9 +126,9 @@ def read_scorecard(file: Path) -> pd.DataFrame:
 def gather_evidence(scorecards: Iterable[pd.DataFrame]) -> Evidence:
     """The same of rows of scorecards (:func:`despur.evidence.tally.join_tables`)."""
     rows = pd.concat(list(scorecards), ignore_index=True)
-    numbers = keep_best(rows[rows["kind_of_row"] == "number"], [*SAME_MEASUREMENT[:4], "setting", "place"])
+    numbers = keep_best(rows[rows["kind_of_row"] == tally.NUMBER], [*SAME_MEASUREMENT[:4], "setting", "place"])
     measurements = list_measurements(numbers)
-    claims = keep_best(rows[rows["kind_of_row"] == "claim"], CLAIM).reset_index(drop=True)
+    claims = keep_best(rows[rows["kind_of_row"] == tally.CLAIM], CLAIM_KEY).reset_index(drop=True)
     claims = judge_together(claims.fillna(dict.fromkeys(tally.CLAIM_TEXT_COLUMNS, "")))
     papers = sorted({*numbers["paper"], *claims["paper"]})
     judged = {tier: claims[claims["tier"].eq(tier) & claims["p"].notna()] for tier in Tier}

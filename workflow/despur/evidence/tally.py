@@ -16,7 +16,7 @@ from despur.evidence.numbers.verdicts import DECIDING, P_VALUES
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration import artifact_files, experiments, paper_folders
 
-CLAIM, COMPARISON = "claim", "comparison"  # kinds of rows
+NUMBER, CLAIM, COMPARISON = "number", "claim", "comparison"  # kinds of rows
 PRINTED_KEY = ["artifact", "paper_dataset", "method", "setting", "metric"]
 TEXTS = ("by_seed", "collapsed", *(name for name in NUMBER_TEXTS if name != "verdict"))
 CLAIM_TEXT_COLUMNS = (
@@ -137,6 +137,6 @@ def join_tables(tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.D
     ``tables``: numbers and claims of each paper."""
     parts = []
     for numbers, claims in tables.values():
-        parts.append(numbers.assign(kind_of_row="number"))
+        parts.append(numbers.assign(kind_of_row=NUMBER))
         parts.append(claims.rename(columns={"dataset": "paper_dataset"}))
     return pd.concat([part.reindex(columns=SCORECARD_COLUMNS).astype(object) for part in parts])

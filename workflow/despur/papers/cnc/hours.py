@@ -14,7 +14,7 @@ from despur.storage.abouts import About
 STAGES = {"erm": 1, "cnc": 2}
 
 
-def load_with_hours(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def load_claim_metrics(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Metrics and resamples of an artifact's runs; of Table A.12 the hours of each stage instead."""
     if {artifact_run.artifact for artifact_run in artifact_runs} == {"table_a12"}:
         return measure_hours(artifact_runs), pd.DataFrame()

@@ -16,7 +16,7 @@ from despur.evidence.sentences.judging import format_number
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.cnc.clustering import write_table_clustering
-from despur.papers.cnc.hours import load_with_hours
+from despur.papers.cnc.hours import load_claim_metrics
 from despur.papers.cnc.hyperparameters import write_table_a7_a11
 from despur.papers.cnc.sentence_metrics import load_sentence_metrics
 from despur.reporting.judged_tables import judge_paper
@@ -110,7 +110,7 @@ ARTIFACTS: dict[str, WriteArtifact] = {
     "table_a7_a11": write_table_a7_a11,
     "table_a12": write_table_a12,
     "table_clustering": write_table_clustering,
-    **judge_paper("cnc", load_sentence_metrics, load_with_hours),
+    **judge_paper("cnc", load_sentence_metrics, load_claim_metrics),
 }
 
 if __name__ == "__main__":

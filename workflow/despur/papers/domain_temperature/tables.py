@@ -40,7 +40,7 @@ def write_table_3_8(artifact_runs: list[ArtifactRun], output: Path) -> None:
         write_table(output.with_name(f"table_{number}"), part, format_grid(part))
 
 
-def load_evidence(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def load_claim_metrics(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Metrics and resamples for the claims, with the distance of effective temperatures from tau_alpha.
 
     ``selection``: "best" are all runs, "validation" those that the paper's rule selects, "all_settings" means over
@@ -68,7 +68,7 @@ ARTIFACTS: dict[str, WriteArtifact] = {
     "table_9": partial(write_accuracies, "table_9"),
     "table_selection": write_table_selection,
     "table_choices": write_table_choices,
-    **judge_paper("domain_temperature", load_sentence_metrics, load_evidence),
+    **judge_paper("domain_temperature", load_sentence_metrics, load_claim_metrics),
 }
 
 if __name__ == "__main__":

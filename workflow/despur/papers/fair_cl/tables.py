@@ -15,7 +15,7 @@ from despur.papers.fair_cl.beyond import compare_baselines, format_baselines
 from despur.papers.fair_cl.measurements import compare_means, load_measurements
 from despur.papers.fair_cl.ratios import judge_ratios
 from despur.papers.fair_cl.selections import compare_rules, format_rules
-from despur.papers.fair_cl.two_classes import load_pair, load_with_multiclass
+from despur.papers.fair_cl.two_classes import load_claim_metrics, load_pair
 from despur.reporting.judged_tables import judge_paper
 from despur.reporting.tables import WriteArtifact, main, write_table
 
@@ -110,7 +110,7 @@ ARTIFACTS: dict[str, WriteArtifact] = {
     "table_beyond": write_table_beyond,
     "table_selection": write_table_selection,
     "table_tuning": write_table_selection,
-    **judge_paper("fair_cl", load_sentence_metrics, load_with_multiclass),
+    **judge_paper("fair_cl", load_sentence_metrics, load_claim_metrics),
 }
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def load_pair(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.Da
     return metrics, resamples
 
 
-def load_with_multiclass(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def load_claim_metrics(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """What claims compare: all measurements, and ``ce_multiclass`` beside the models of two classes."""
     metrics, resamples = load_measurements(artifact_runs)
     of_two = metrics[metrics["paper_dataset"] == PAIR] if len(metrics) else metrics

@@ -120,7 +120,7 @@ def load_sentence_metrics(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFram
     return metrics, load_runs(artifact_runs, load_resamples)
 
 
-def load_measurements(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def load_claim_metrics(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The metrics that claims use: all runs, and SimCLR with as much time as SimCLR + MSR (``simclr_equal_time``)."""
     metrics, resamples = load_runs(artifact_runs), load_runs(artifact_runs, load_resamples)
     if not len(metrics):
@@ -142,7 +142,7 @@ ARTIFACTS: dict[str, WriteArtifact] = {
     **{name: partial(write_accuracies, name) for name in ("table_1", "table_2", "table_3", "table_4")},
     "table_saliency": write_saliency,
     "table_time": write_times,
-    **judge_paper("icl_msr", load_sentence_metrics, load_measurements),
+    **judge_paper("icl_msr", load_sentence_metrics, load_claim_metrics),
 }
 
 if __name__ == "__main__":
