@@ -13,8 +13,8 @@ import pooch
 import pytest
 
 from despur.evidence.ledger import standing
-from despur.specs import declarations, resolution
-from despur.storage import digest, syntax
+from despur.specs import declarations, resolution, syntax
+from despur.storage import digest
 
 SOURCE = declarations.PACKAGE
 # Arrays are small here and processes many: more threads of one process only wait for each other. Torch and SciPy, which

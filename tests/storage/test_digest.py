@@ -6,11 +6,12 @@ import shutil
 
 import pytest
 
+from despur.specs import syntax
 from despur.specs.paths import locate_result
 from despur.specs.public import read_stub
 from despur.specs.settings import SettingError
 from despur.specs.stages import TABLE
-from despur.storage import digest, syntax
+from despur.storage import digest
 from despur.storage.digest import cache_key, locate_checkpoints, script_digest
 
 STAGES = dict.fromkeys((stage.name for stage in TABLE), "results/runs/colored_digits/toy/s0-2") | {

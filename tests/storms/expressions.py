@@ -2,7 +2,7 @@
 
 import ast
 
-from despur.storage.syntax import RESOLVED
+from despur.specs.syntax import RESOLVED
 
 DECLARING = ("augment", "datasets", "encoders", "inference", "methods")  # folders of components
 OTHER = {ast.Eq: ast.NotEq, ast.Lt: ast.GtE, ast.Gt: ast.LtE, ast.In: ast.NotIn, ast.Is: ast.IsNot, ast.Add: ast.Sub}

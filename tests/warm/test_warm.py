@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from despur.storage import syntax
+from despur.specs import syntax
 from despur.warm import folder, is_alive, locate_folder
 from despur.warm.child import forget_edited_syntax
 from despur.warm.preparation import forget_package
@@ -83,7 +83,7 @@ def test_a_script_runs_as_if_started_by_hand_with_libraries_already_there(owner,
     code, out, err = answer(owner, script, "a b", "--c", cwd=tmp_path)
     assert code == 0
     assert out == f"{['a b', '--c']} {tmp_path} red True {tmp_path}\n"
-    assert err == "['despur.storage.syntax']\n"  # none else of the code that may be edited
+    assert err == "['despur.specs.syntax']\n"  # none else of the code that may be edited
 
 
 def test_without_a_server_it_is_a_command_as_any_other(script, tmp_path):
@@ -122,7 +122,8 @@ def test_an_edit_counts_at_once(owner, script):
 
 def test_code_that_the_server_has_parsed_is_not_parsed_again(owner, tmp_path):
     (tmp_path / "x.py").write_text(
-        "from despur.storage import digest, syntax\n"
+        "from despur.specs import syntax\n"
+        "from despur.storage import digest\n"
         "before = syntax.parse.cache_info()\n"
         "digest.script_digest('despur/papers/cnc/tables.py')\n"
         "print(syntax.parse.cache_info().hits > before.hits, syntax.parse.cache_info().misses - before.misses)\n"
@@ -132,13 +133,13 @@ def test_code_that_the_server_has_parsed_is_not_parsed_again(owner, tmp_path):
 
 @pytest.mark.parametrize("edited", [False, True])
 def test_what_has_parsed_the_package_stays_imported_unless_it_is_edited(monkeypatch, edited):
-    modules = {"torch": sys, "despur": sys, "despur.storage.digest": sys, "despur.storage.syntax": syntax}
+    modules = {"torch": sys, "despur": sys, "despur.storage.digest": sys, "despur.specs.syntax": syntax}
     for name in ("child", "preparation"):
         monkeypatch.setattr(f"despur.warm.{name}.sys", SimpleNamespace(modules=modules))
     monkeypatch.setattr(syntax, "TEXT", "" if edited else syntax.TEXT)
     forget_package()
     forget_edited_syntax()
-    assert list(modules) == (["torch"] if edited else ["torch", "despur.storage.syntax"])
+    assert list(modules) == (["torch"] if edited else ["torch", "despur.specs.syntax"])
 
 
 def test_commands_at_the_same_time_have_their_own_answers(owner, script):

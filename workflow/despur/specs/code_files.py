@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from despur.specs.settings import SettingError
+from despur.specs.syntax import find_target
 
 
 def parse_file(file: Path) -> ast.Module:
@@ -17,13 +18,6 @@ def parse_file(file: Path) -> ast.Module:
         raise SettingError(f"{where}: {error.msg}: correct it, or move the file away") from None
     except UnicodeDecodeError:
         raise SettingError(f"{file} is no text in UTF-8: save it as such, or move it away") from None
-
-
-def find_target(node: ast.stmt) -> str:
-    """The name that a statement gives a value, with or without its type; empty for any other statement."""
-    target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
-    is_assignment = isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
-    return target.id if is_assignment and isinstance(target, ast.Name) else ""
 
 
 def read_constant(file: Path, name: str) -> Any:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from despur.specs.code_files import find_target
 from despur.specs.names import unknown
 from despur.specs.settings import SearchRange, Setting, SettingError, spell
 from despur.specs.stages import PARTS
+from despur.specs.syntax import find_target
 
 ListNames = Callable[[str], Collection[str]]
 CHANGING = ("update", "setdefault", "pop", "popitem", "clear")  # methods of a dictionary

@@ -8,29 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from despur.specs import hyperparameters, selfsupervised_hyperparameters, settings
-from despur.specs.code_files import find_target, parse_file, read_constant
+from despur.specs.code_files import parse_file, read_constant
 from despur.specs.declaration_checks import EXAMPLE, STATED, check_mapping, check_setting, check_stated, list_changed
 from despur.specs.extensions import list_extensions
 from despur.specs.names import unknown
+from despur.specs.syntax import RESOLVED, find_target
 
 PACKAGE = Path(__file__).parents[1]
-DECLARATIONS = {
-    *(
-        "SETTINGS",
-        "DECLARED_LIKE",  # another component of the kind, whose declarations count where the file has none
-        "PAPER_HYPERPARAMETERS",
-        "BASE",
-        "READS_TRUE_GROUPS",
-        "READS_VALIDATION_GROUPS",
-        "SEED_CHUNK",
-        "SEEDLESS",
-    ),
-    *("RAW", "RAW_WITH", "DOWNLOADED", "CLASS_EMBEDDINGS"),  # of data sets: despur/storage/raw_files.py
-    *("WEIGHTS", "WEIGHTS_WITH"),  # of encoders: despur/storage/weight_files.py
-    *("DOWNLOADS", "BY_HAND"),  # of data sets and encoders: despur/storage/downloads.py
+DECLARATIONS = (RESOLVED - {"REVISION"}) | {
+    *("BASE", "READS_TRUE_GROUPS", "READS_VALIDATION_GROUPS", "SEEDLESS"),
     *("SOURCE", "LICENSE"),  # of data sets: where they come from, for about.json
-    "PUBLISHED_SIZES",  # of data sets: what their splits hold, a number (a float is rounded) or one for each group
-    "LABELS_WITHHELD",  # of data sets: why their license forbids to pass labels on (evidence/ledger/recording.py)
 }
 FUNCTIONS = {**vars(settings), **vars(hyperparameters), **vars(selfsupervised_hyperparameters)}  # of declarations
 

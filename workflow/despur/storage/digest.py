@@ -19,9 +19,9 @@ from despur.specs.paths import ResultPath, parse_seeds
 from despur.specs.public import read_stub
 from despur.specs.spec import Spec
 from despur.specs.stages import PARTS, STAGES, Stage
+from despur.specs.syntax import find_target, parse
 from despur.storage.checksums import ABOUT, read_kept
 from despur.storage.made_from import identify_raw, identify_weights
-from despur.storage.syntax import declares, parse
 
 CODE = "code"  # what the digest of code is called in a cache key and in resamples.parquet
 
@@ -101,7 +101,7 @@ def declarations_digest() -> str:
         ast.unparse(node)
         for file in files
         for node in parse_file(file).body
-        if declares(node, "SETTINGS", "PAPER_HYPERPARAMETERS")
+        if find_target(node) in ("SETTINGS", "PAPER_HYPERPARAMETERS")
     ]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 PR_SET_PDEATHSIG = 1
-SYNTAX = "despur.storage.syntax"
+SYNTAX = "despur.specs.syntax"
 
 
 def take_over(request: dict[str, Any], files: list[int]) -> None:

@@ -8,23 +8,16 @@ from pathlib import Path
 
 TEXT = Path(__file__).read_text()  # as it was imported
 
-# Declarations of the package that are not hashed: they are in the specification anyway, or do not change results.
+# Declarations of components that are not hashed: they are in the specification anyway, or do not change results.
 RESOLVED = {
-    "SETTINGS",
-    "DECLARED_LIKE",
-    "PAPER_HYPERPARAMETERS",
-    "SEED_CHUNK",
-    "RAW",
-    "RAW_WITH",
-    "WEIGHTS",
-    "WEIGHTS_WITH",
-    "DOWNLOADED",
-    "CLASS_EMBEDDINGS",
-    "DOWNLOADS",
-    "BY_HAND",
-    "REVISION",
-    "LABELS_WITHHELD",
-    "PUBLISHED_SIZES",
+    *("SETTINGS", "PAPER_HYPERPARAMETERS", "SEED_CHUNK"),
+    "DECLARED_LIKE",  # another component of the kind, whose declarations count where the file has none
+    *("RAW", "RAW_WITH", "DOWNLOADED", "CLASS_EMBEDDINGS"),  # of data sets: despur/storage/raw_files.py
+    *("WEIGHTS", "WEIGHTS_WITH"),  # of encoders: despur/storage/weight_files.py
+    *("DOWNLOADS", "BY_HAND"),  # of data sets and encoders: despur/storage/downloads.py
+    "PUBLISHED_SIZES",  # of data sets: what their splits hold, a number (a float is rounded) or one for each group
+    "LABELS_WITHHELD",  # of data sets: why their license forbids to pass labels on (evidence/ledger/recording.py)
+    "REVISION",  # of any file
 }
 
 
@@ -47,15 +40,16 @@ def _imports(tree: ast.AST) -> frozenset[str]:
     return frozenset(paths - {"", ".", "..", "*"})  # despur/__init__.py is left out
 
 
-def declares(node: ast.stmt, *names: str) -> bool:
-    """Whether a statement gives a value to one of these names."""
+def find_target(node: ast.stmt) -> str:
+    """The name that a statement gives a value, with or without its type; empty for any other statement."""
     target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
-    return isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(target, ast.Name) and target.id in names
+    is_assignment = isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+    return target.id if is_assignment and isinstance(target, ast.Name) else ""
 
 
 def _strip(tree: ast.Module, is_component: bool) -> ast.Module:
     """Without docstrings and, in a component, without what is in the specification or does not change results."""
-    tree.body = [node for node in tree.body if not (is_component and declares(node, *RESOLVED))]
+    tree.body = [node for node in tree.body if not (is_component and find_target(node) in RESOLVED)]
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if (
