@@ -10,6 +10,7 @@ from despur.orchestration.artifact_files import format_label
 from despur.orchestration.configuration_files import load_merged
 from despur.orchestration.experiments import load_experiments
 from despur.orchestration.paper_folders import PAPERS
+from despur.reporting.tables import read_caption
 
 INTRODUCTION = (
     "After this page you have seen what full runs of despur give, and know how to make each table and figure.\n\n"
@@ -82,7 +83,7 @@ def show_artifact(folder: Path, file: Path) -> Iterator[str]:
     """A heading, the caption, the figure or the table, and the command."""
     label = format_label(file.stem)
     yield f"## {label}"
-    if caption := read_caption(folder.name, file.stem):
+    if caption := read_caption(folder.name, file.stem).strip():
         yield escape_caption(caption)
     if file.suffix == ".png":
         yield f"![{label} of {folder.name}](/{file.relative_to(REFERENCE.parents[1])})"
@@ -91,12 +92,6 @@ def show_artifact(folder: Path, file: Path) -> Iterator[str]:
     suffix = ".html" if file.suffix == ".md" else file.suffix
     if command := find_command(folder.parent.name, f"papers/{folder.name}/{file.stem}{suffix}"):
         yield f"```bash\n{command}\n```"
-
-
-def read_caption(paper: str, artifact: str) -> str:
-    """The caption of an artifact; nothing where it has none."""
-    file = PAPERS / paper / "captions" / f"{artifact}.rst"
-    return file.read_text().strip() if file.exists() else ""
 
 
 def escape_caption(text: str) -> str:
