@@ -155,6 +155,12 @@ def test_settings_with_fewer_seeds_than_others_are_neither_selected_nor_averaged
     assert table["value"].tolist() == pytest.approx([0.55, 0.5])
 
 
+def test_settings_that_share_no_seed_are_all_considered():
+    runs = sweep_of({"a": [0.6], "b": [0.5, 0.9]})
+    runs = runs[(runs["method"] == "a") | (runs["seed"] == 1)]
+    assert selection.select_settings(runs)["method"].tolist() == ["b"]
+
+
 def test_selection_is_for_each_sigma_method_and_discriminator():
     first, second = {"a": [0.9], "b": [0.1]}, {"a": [0.1], "b": [0.9]}
     runs = pd.concat(

@@ -254,7 +254,12 @@ def test_tuned_baselines_and_intervals(moji, tmp_path):
 def test_other_rules_select_from_the_same_sweep(artifact_run, tmp_path):
     validation = {"0.1": (0.80, 0.18), "1": (0.795, 0.179), "10": (0.70, 0.01)}
     sweep = [
-        (f"con+ratio={r}", {"parts": "both", "ratio": r}, (0.5, float(r) / 100, 0.5, 0.5, 0.5), v)
+        (
+            "con" if r == "1" else f"con+ratio={r}",
+            {"parts": "both", "ratio": r},
+            (0.5, float(r) / 100, 0.5, 0.5, 0.5),
+            v,
+        )
         for r, v in validation.items()
     ]
     artifact_runs = [
@@ -263,7 +268,7 @@ def test_other_rules_select_from_the_same_sweep(artifact_run, tmp_path):
     ]
     table = made("table_selection", artifact_runs, tmp_path)
     picked = {rule: row_of(table, paper_dataset="moji", method="con", rule=rule) for rule in selections.RULES}
-    selected = {"near_best_accuracy": "con+ratio=1", "dto": "con+ratio=10", "dto_shared": "con+ratio=0.1"}
+    selected = {"near_best_accuracy": "con", "dto": "con+ratio=10", "dto_shared": "con+ratio=0.1"}
     assert {rule: row["selected"] for rule, row in picked.items()} == selected
     assert all(row["on_front"] and row["settings"] == row["seeds"] == 3 for row in picked.values())
     assert picked["dto"]["val_gap"] == pytest.approx(1) and picked["dto"]["gap"] == pytest.approx(10)

@@ -169,6 +169,7 @@ def without(key):
         (lambda content: content.update(card=None, predictions={}), "names no card"),
         (spoil("seed", value=True), "seed True is no whole number"),
         (spoil("machine", "precision", value="bf16"), "was trained in bf16"),
+        (spoil("method", value="erm+epochs=1~2"), "are several runs"),
         (spoil("metrics", "best", "test", "alignment_loss", "", value=-1.0), "is -1.0, below 0"),
         (spoil("draws", value={}), "has no bootstrap values of test alignment_loss"),
         (
@@ -205,6 +206,7 @@ def test_each_fault_names_its_file_and_the_other_records_are_still_read(tmp_path
         (spoil("specification", "method", "epochz", value=1), "epochz"),
         (spoil("specification", "method", "learning_rate", value=-1.0), "learning_rate=-1"),
         (spoil("specification", "method", "encoder", value={}), "not settings by name"),
+        (spoil("specification", "dataset", "oldsetting", value=1), "oldsetting"),
     ],
 )
 def test_a_specification_that_is_unknown_today_is_no_fault_and_does_not_count(tmp_path, change, told):
@@ -269,6 +271,21 @@ def test_a_commit_is_one_of_the_history_where_all_of_it_is_here(tmp_path, monkey
     asked = {"rev-parse": lambda *words: shallow, "merge-base": lambda *words: "" if "c" * 40 in words else None}
     monkeypatch.setattr(record_checks, "git", lambda command, *words: asked[command](*words))
     assert sum("is none of this history" in fault for fault in record_checks.check_files(tmp_path)[2]) == faults
+
+
+def test_a_run_that_was_made_again_is_no_copy(tmp_path):
+    first = add(tmp_path)
+    again = json.loads(first.read_text()) | {"finished": "2026-02-01T00:00:00+00:00"}
+    ledger.write(first.parent, "s0", again)
+    assert "no fault" in "".join(check_ledger(tmp_path))
+    reasons = [judged.reason for judged in judge_records(record_checks.load_sound(tmp_path)[0])]
+    assert reasons == ["", f"{first} is of the same run, and earlier"]
+
+
+def test_a_record_of_withheld_labels_has_bootstrap_values_of_accuracies(tmp_path):
+    path = add(tmp_path, data="hate_speech", card=None, predictions={}, draws={})
+    faults = record_checks.check_files(tmp_path)[2]
+    assert f"{path}: has no bootstrap values of test average_accuracy " in faults
 
 
 # specifications and revisions

@@ -153,7 +153,8 @@ def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[
             method_seeds = seeds.get(method, config["seeds"]) if isinstance(seeds, Mapping) else seeds
             own = find_own_settings(config, paper_dataset, method)
             names = [change_settings(name, own) for name in list_specifications(methods[method], paper_dataset)]
-            screened = [run for run in _list_screened(here, paper_dataset, dataset, method) if run[1] not in names]
+            left_over = [] if own else _list_screened(here, paper_dataset, dataset, method)
+            screened = [run for run in left_over if run[1] not in names]
             for data, name in [*itertools.product([dataset], names), *screened]:
                 folders = list_run_folders(data, change_settings(name, settings), method_seeds)
                 runs.append(ArtifactRun(paper_dataset, data, method, folders, artifact, paper))

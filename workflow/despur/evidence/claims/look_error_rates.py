@@ -27,7 +27,7 @@ def simulate_table_of_looks() -> pd.DataFrame:
     rows = []
     for shape, most in itertools.product(SHAPES, SEEDS[1:]):
         each = range(contrasts.SEEDS, most + 1)
-        ways = {"once": [most], "at each of 3, 5, 10, 20": [n for n in SEEDS if n <= most], "after each seed": each}
-        rates = {f"false, looked at {name}": 100 * simulate_looks(shape, looks) for name, looks in ways.items()}
+        ways = {"one look": [most], "looks at 3, 5, 10, 20": [n for n in SEEDS if n <= most], "after each seed": each}
+        rates = {f"false, {name}": 100 * simulate_looks(shape, looks) for name, looks in ways.items()}
         rows.append({"noise": shape, "seeds": most, **rates})
     return pd.DataFrame(rows)

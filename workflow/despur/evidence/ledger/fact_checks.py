@@ -14,6 +14,7 @@ from despur.specs.names import parse
 from despur.specs.paths import MOST_SEEDS
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
+from despur.specs.spec import Spec
 from despur.storage.store import Array, InputError
 
 PREDICTED = ("average_accuracy", "worst_group_accuracy", "probe_accuracy", "domain_accuracy")  # what tables show
@@ -25,24 +26,36 @@ RESAMPLED, RESAMPLED_BEGINNINGS = ("alignment_loss", "cosine_similarity"), ("mut
 find_checksum = cache(plan_checksum)
 
 
-def check_name(record: Record) -> Iterator[str]:
-    """Settings that the name of a run gives, and its specification does not have. Nothing of a specification that is
-    unknown to this version."""
-    content = record.content
+def is_known(record: Record) -> bool:
+    """Whether this version knows the name and the specification of a record's run."""
     try:
-        run = record.find_run()
-        (data,) = resolve("datasets", content["dataset"]).points
-        (method,) = resolve("methods", content["method"], data.base_name).points
+        record.find_run()
+        name_points(record)
     except SettingError:
-        return
-    for named, found in ((data, run.data), (method, run.spec)):
+        return False
+    return True
+
+
+def name_points(record: Record) -> list[Spec]:
+    """Data and method, as the name of a run says them; several points of a name that stands for several. Raises
+    SettingError for unknown ones."""
+    data = resolve("datasets", record.content["dataset"]).points
+    return [*data, *resolve("methods", record.content["method"], data[0].base_name).points]
+
+
+def check_name(record: Record) -> Iterator[str]:
+    """Settings that the name of a run gives, and its specification does not have. Of a record that is known."""
+    run, points = record.find_run(), name_points(record)
+    if len(points) != 2:
+        yield f"{record.content['dataset']}/{record.content['method']} are several runs"
+    for named, found in zip(points, (run.data, run.spec), strict=False):
         for key, value in named.changes.items():
             if found.changes.get(key) != value:
                 yield f"is called {named.name}, but its specification does not say {key}={value}"
 
 
 def check_values(record: Record) -> Iterator[str]:
-    """No accuracies of test data; shares beyond 0 and 1, negative losses; what is wrong with bootstrap values."""
+    """No accuracies of test data; shares beyond 0 and 1, negative losses."""
     best = record.metrics()["best"]
     if not any(metric in PREDICTED for split, metric, _ in best if split.startswith("test")):
         yield f"has none of {', '.join(PREDICTED)} of test data"
@@ -52,14 +65,15 @@ def check_values(record: Record) -> Iterator[str]:
                 yield f"{selection} {' '.join(key)} is {value}, which is no share from 0 to 1"
             if key[1].startswith(NOT_NEGATIVE) and value < -ROUNDING:
                 yield f"{selection} {' '.join(key)} is {value}, below 0"
-    yield from check_bootstrap_values(record, best)
 
 
-def check_bootstrap_values(record: Record, best: Mapping[Key, float]) -> Iterator[str]:
-    """Bootstrap values that are not there, not finite, or of other bootstrap samples."""
+def check_bootstrap_values(record: Record, withheld: bool) -> Iterator[str]:
+    """Bootstrap values that are not there, not finite, or of other bootstrap samples. ``withheld``: labels are, so that
+    accuracies have some, too. Of a record that is known."""
+    best = record.metrics()["best"]
     name, drawn = parse(record.content["dataset"])[0], record.bootstrap_values()
     for key, value in best.items():
-        if key not in drawn and is_resampled(key) and not np.isnan(value):
+        if key not in drawn and is_resampled(key, withheld) and not np.isnan(value):
             yield f"has no bootstrap values of {' '.join(key)}"
     for key, values in drawn.items():
         yield from check_bootstrap_value(key, values, best, record.content["resampling"].get(key[0]), name)
@@ -77,10 +91,11 @@ def check_bootstrap_value(
         yield f"bootstrap values of {' '.join(key)} are of other bootstrap samples than those of today"
 
 
-def is_resampled(key: Key) -> bool:
+def is_resampled(key: Key, withheld: bool) -> bool:
     """Whether verdicts read bootstrap values of a metric, of test samples together."""
     split, metric, group = key
-    return split.startswith("test") and not group and (metric in RESAMPLED or metric.startswith(RESAMPLED_BEGINNINGS))
+    names = (*RESAMPLED, *PREDICTED) if withheld else RESAMPLED
+    return split.startswith("test") and not group and (metric in names or metric.startswith(RESAMPLED_BEGINNINGS))
 
 
 def is_share(metric: str) -> bool:
@@ -106,9 +121,10 @@ def check_machine(content: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with the machine of a run, and with what it cost."""
     if content["machine"].get("precision") == "bf16":
         yield "was trained in bf16: records are of single precision"
-    if not isinstance(content["machine"]["device"], str):
-        yield f"device {content['machine']['device']!r} is no name"
-    for name, value in {**content["machine"], **content["run"]}.items():
+    about = {**content["machine"], **content["run"]}
+    if not isinstance(about["device"], str):
+        yield f"device {about['device']!r} is no name"
+    for name, value in about.items():
         if name in NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float) or value < 0):
             yield f"{name} is {value!r}, not a number from 0 on"
 

@@ -11,7 +11,16 @@ import numpy as np
 
 from despur.evidence.ledger import files
 from despur.evidence.ledger.cards import read_card, withholds_labels
-from despur.evidence.ledger.fact_checks import PREDICTED, ROUNDING, check_facts, check_name, check_seed, check_values
+from despur.evidence.ledger.fact_checks import (
+    PREDICTED,
+    ROUNDING,
+    check_bootstrap_values,
+    check_facts,
+    check_name,
+    check_seed,
+    check_values,
+    is_known,
+)
 from despur.evidence.ledger.files import Key, Record
 from despur.metrics.predictions import Prediction, score
 from despur.specs.names import parse
@@ -66,25 +75,27 @@ def find_strangers(folder: Path) -> Iterator[str]:
 
 
 def find_repeated(records: Iterable[Record]) -> dict[Path, list[str]]:
-    """Records of a trained method that gave the same numbers as an earlier one, of another seed or draw of the data."""
-    first: dict[str, Path] = {}
+    """Records of a trained method that gave the same numbers as an earlier one of another seed or draw of the data. The
+    same run, made again, gives them, too, and is none of these."""
+    first: dict[str, Record] = {}
     faults: dict[Path, list[str]] = {}
     for record in sorted(records, key=lambda record: (record.content["finished"], record.path)):
         content, steps = record.content, record.content["run"].get("steps", 0)
         name = [parse(content["dataset"])[0], content["method"], *(content[key] for key in MEASURED_PARTS)]
         told = json.dumps(name, sort_keys=True)
-        if isinstance(steps, int) and steps > 1 and first.setdefault(told, record.path) != record.path:
-            faults[record.path] = [f"{record.path}: says the same as {first[told]}"]
+        other = first.setdefault(told, record) if isinstance(steps, int) and steps > 1 else record
+        if any(other.content[key] != content[key] for key in ("dataset", "seed")):
+            faults[record.path] = [f"{record.path}: says the same as {other.path}"]
     return faults
 
 
 def find_strange_commits(records: Iterable[Record]) -> Iterator[str]:
     """Records whose commit is none before the present one. Nothing where git knows none of the commits: a copy without
     the project's history."""
-    paths = {record.content["commit"]: record.path for record in records if len(record.content["commit"]) == 40}
-    strange = [commit for commit in paths if git("merge-base", "--is-ancestor", commit, "HEAD") is None]
-    if len(strange) < len(paths) and git("rev-parse", "--is-shallow-repository") == "false":
-        yield from (f"{paths[commit]}: commit {commit} is none of this history" for commit in strange)
+    commits = [(record.content["commit"], record.path) for record in records if len(record.content["commit"]) == 40]
+    known = {commit: git("merge-base", "--is-ancestor", commit, "HEAD") is not None for commit in dict(commits)}
+    if any(known.values()) and git("rev-parse", "--is-shallow-repository") == "false":
+        yield from (f"{path}: commit {commit} is none of this history" for commit, path in commits if not known[commit])
 
 
 def list_faults(record: Record, folder: Path) -> list[str]:
@@ -107,11 +118,13 @@ def find_faults(record: Record, folder: Path) -> Iterator[str]:
         yield f"is a record of {home}/{stem}..., and lies elsewhere"
     record.upstream()
     yield from check_facts(content)
-    yield from check_name(record)
     yield from check_values(record)
+    if is_known(record):
+        yield from check_name(record)
+        yield from check_bootstrap_values(record, withheld=withholds_labels(content["dataset"]))
+        if bool(record.card) == withholds_labels(content["dataset"]):
+            yield "names a card, though its data set withholds labels" if record.card else "names no card"
     predictions = [Prediction(*key, codes) for key, codes in record.predictions().items()]
-    if bool(record.card) == withholds_labels(content["dataset"]):
-        yield "names a card, though its data set withholds labels" if record.card else "names no card"
     if record.card:
         if (named := load_card(record.card).about["dataset"]) != content["dataset"]:
             yield f"its card is that of {named}"

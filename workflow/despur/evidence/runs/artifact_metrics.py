@@ -114,13 +114,15 @@ def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.Dat
 
 
 def keep_candidates(table: pd.DataFrame, family: Sequence[str]) -> pd.DataFrame:
-    """The rows of the methods among which one of a family (columns) is selected, of the seeds that all of them have:
-    seeds differ by more than settings do. ``table``: metrics or resamples."""
+    """The rows of the methods among which one of a family (columns) is selected, of the seeds that all of them have (of
+    all seeds, where they share none): seeds differ by more than settings do. ``table``: metrics or resamples."""
     table = table[table["candidate"].astype(bool)]
     methods, with_seed = (
         table.groupby(keys, sort=False)["method"].transform("nunique") for keys in ([*family], [*family, "seed"])
     )
-    return table[methods == with_seed]
+    shared = methods == with_seed
+    shares_some = shared.groupby([table[key] for key in family], sort=False).transform("any")
+    return table[shared | ~shares_some]
 
 
 def select_test(metrics: pd.DataFrame) -> pd.DataFrame:

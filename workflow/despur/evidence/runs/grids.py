@@ -32,8 +32,8 @@ MeasuredMethods = dict[tuple[str, ...], frozenset[str]]
 
 def find_measured_methods(artifact_runs: Iterable[ArtifactRun]) -> MeasuredMethods:
     """The methods among which one is selected (:func:`name_family`): those with at least so many seeds, the most with
-    which they are a complete search (:func:`is_complete`), at least ``ENOUGH``; else those with the most. So a further
-    seed of one point changes nothing."""
+    which they are a complete search (:func:`is_complete`), at least ``ENOUGH``; else all with ``ENOUGH`` or, where none
+    has as many, with the most. So a further seed of one point changes nothing."""
     seeds: dict[tuple[str, ...], dict[str, set[str]]] = {}
     examples: dict[tuple[str, ...], tuple[ArtifactRun, str]] = {}
     for artifact_run in artifact_runs:
@@ -54,13 +54,14 @@ def choose_measured(artifact_run: ArtifactRun, data: str, seeds: Mapping[str, Co
         for count in counts
         if count >= min(ENOUGH, counts[0])
     ]
-    return next((methods for methods in by_count if is_complete(artifact_run, data, methods)), by_count[0])
+    return next((methods for methods in by_count if is_complete(artifact_run, data, methods)), by_count[-1])
 
 
 def is_complete(artifact_run: ArtifactRun, data: str, methods: frozenset[str]) -> bool:
-    """Whether these are all points of a grid, or all that a screening left over."""
+    """Whether these are all points of a grid, or all that a screening left over. Not of a substitute, which nothing is
+    told of."""
     grids = (describe_grid(artifact_run, data, method, methods) for method in methods)
-    return any(grid.screened or not grid.partial for grid in grids)
+    return any(grid.screened or (grid.tuned and not grid.partial) for grid in grids)
 
 
 def name_family(artifact_run: ArtifactRun, data: str) -> tuple[str, ...]:

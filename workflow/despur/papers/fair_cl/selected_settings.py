@@ -14,6 +14,7 @@ PAPER_METHODS = ["ce", "inlp", "adv", "con_ft", "con"]
 TUNED = ["leace", "adv_single"]
 METHODS = [*PAPER_METHODS, *TUNED]
 MARGIN = 0.01  # of accuracy: the paper selects "as close as possible to the best-achievable value" and prints no number
+FAMILY = ["artifact", "paper_dataset", "used_dataset", "paper_method"]  # of which one setting is selected
 MEASURED_METRICS = ["average_accuracy", "gap", "leakage_representations", "leakage_logits"]
 
 
@@ -25,10 +26,11 @@ def load_settings(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
 def select_settings(metrics: pd.DataFrame) -> pd.DataFrame:
     """The selected setting of each method on each data set: the lowest GAP on validation data among the settings within
     MARGIN of the method's best accuracy; of candidates (:func:`keep_candidates`)."""
-    keys = ["artifact", "paper_dataset", "used_dataset", "paper_method"]
-    metrics = keep_candidates(metrics, keys)
-    rows = [(*key, *select(sweep_means(part, ["method"], "val"), margin=MARGIN)) for key, part in metrics.groupby(keys)]
-    return pd.DataFrame(rows, columns=[*keys, "method"])
+    metrics = keep_candidates(metrics, FAMILY)
+    rows = [
+        (*key, *select(sweep_means(part, ["method"], "val"), margin=MARGIN)) for key, part in metrics.groupby(FAMILY)
+    ]
+    return pd.DataFrame(rows, columns=[*FAMILY, "method"])
 
 
 def load_selected(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:

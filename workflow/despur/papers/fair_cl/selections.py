@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.runs.artifact_metrics import keep_candidates
 from despur.evidence.verdicts import NumberVerdict
 from despur.metrics.selection import on_pareto_front, select, sweep_means
 from despur.orchestration.experiments import ArtifactRun
@@ -61,7 +62,7 @@ def apply_rules(metrics: pd.DataFrame, best: tuple[float, float]) -> list[dict[s
 
 def compare_rules(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each method, rule and data set that is used."""
-    metrics, rows = selected_settings.load_settings(artifact_runs), []
+    metrics, rows = keep_candidates(selected_settings.load_settings(artifact_runs), selected_settings.FAMILY), []
     for paper_dataset in DATASETS:
         for used_dataset, here in metrics[metrics["paper_dataset"] == paper_dataset].groupby(
             "used_dataset", sort=False

@@ -103,8 +103,8 @@ agree. False verdicts: the two metrics are independent. Power: they are correlat
 ## Seeds that are added until a claim is decided
 
 The rates above are of a number of seeds that was fixed before. Who adds seeds while a claim is undecided looks at it
-several times, and one of these verdicts is wrong more often. So fix the numbers of seeds before: 3, 5, 10 and 20. Of
-one contrast at its margin, how often it holds at one look at least:
+several times, and one of these verdicts is wrong more often. So fix the number of seeds before; a few fixed numbers err
+less often than a look after each seed. Of one contrast at its margin, how often it holds at one look at least:
 
 {format_rates(looks)}
 ## What the rule does not cover
