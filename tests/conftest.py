@@ -14,7 +14,7 @@ import pytest
 
 from despur.evidence.ledger import standing
 from despur.specs import declarations, resolution, syntax
-from despur.storage import digest
+from despur.storage import digest, published_sizes
 
 SOURCE = declarations.PACKAGE
 # Arrays are small here and processes many: more threads of one process only wait for each other. Torch and SciPy, which
@@ -125,3 +125,9 @@ def browser() -> Iterator[object]:
         started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield started
         started.close()
+
+
+@pytest.fixture
+def made_up_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Made-up data sets have other sizes than published."""
+    monkeypatch.setattr(published_sizes, "read_declarations", lambda *_: {})

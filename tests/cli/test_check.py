@@ -1,15 +1,19 @@
 """What despur check calls right is right."""
 
+from argparse import Namespace
+
 import numpy as np
 import pytest
-from helpers import tiny_dataset
+from helpers import result, tiny_dataset
 from PIL import Image
 
+from despur import data
 from despur.cli import check, data_checks, data_doubts
 from despur.cli.rows import Row
 from despur.specs.declarations import list_components, read_declarations
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
+from despur.storage import published_sizes
 from despur.storage.store import InputError
 
 
@@ -31,7 +35,7 @@ def write_birds(root, sizes, images=True):
 def few_birds(tmp_path, monkeypatch):
     """Published sizes that a test can write."""
     sizes = {"train": [4, 2, 1, 3], "val": [1, 1, 1, 1], "test": [2, 2, 1, 1]}
-    monkeypatch.setattr(data_checks, "read_declarations", lambda *_: {"PUBLISHED_SIZES": sizes})
+    monkeypatch.setattr(published_sizes, "read_declarations", lambda *_: {"PUBLISHED_SIZES": sizes})
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path))
     return sizes
 
@@ -63,6 +67,14 @@ def test_a_table_that_was_cut_off_is_not_right_and_the_message_says_what_was_pub
         [*check.check_dataset("waterbirds+size=32")]
 
 
+def test_what_lacks_a_part_is_not_built_and_nothing_is_written(few_birds, tmp_path):
+    write_birds(tmp_path, few_birds | {"train": [4, 2, 0, 3]})
+    made = result(tmp_path / "results", "data/waterbirds+size=32")
+    with pytest.raises(InputError, match=r"train, waterbird, land has 0 samples, published are 1.*your_own_data"):
+        data.build(made, Namespace(data_root=tmp_path))
+    assert not made.folder.exists()
+
+
 def test_every_image_is_read(few_birds, tmp_path):
     folder = write_birds(tmp_path, few_birds)
     image = folder / "a/7.jpg"
@@ -72,9 +84,9 @@ def test_every_image_is_read(few_birds, tmp_path):
 
 
 def test_rounded_sizes_tolerate_what_releases_differ_by():
-    found = {size: [*data_checks.compare_size("train", 257e3, size)] for size in (255_710, 250_000)}
+    found = {size: [*published_sizes.compare_size("train", 257e3, size)] for size in (255_710, 250_000)}
     assert found[255_710] == [] and "published are 257,000" in found[250_000][0]
-    assert [*data_checks.compare_size("train", 100, 100)] == [] != [*data_checks.compare_size("train", 100, 99)]
+    assert [*published_sizes.compare_size("train", 100, 100)] == [] != [*published_sizes.compare_size("train", 100, 99)]
 
 
 def test_published_sizes_name_splits_and_groups_that_there_are():
@@ -89,12 +101,11 @@ def test_published_sizes_name_splits_and_groups_that_there_are():
 
 def test_with_fewer_samples_only_the_other_splits_are_compared(monkeypatch):
     dataset = tiny_dataset()
-    monkeypatch.setattr(data_checks, "read_declarations", lambda *_: {"PUBLISHED_SIZES": {"train": 1, "test": 1}})
+    monkeypatch.setattr(published_sizes, "read_declarations", lambda *_: {"PUBLISHED_SIZES": {"train": 1, "test": 1}})
+    points = {text: resolve("datasets", text).points[0] for text in ("waterbirds", "waterbirds+samples=30")}
     names = {
-        text: [
-            line.split(" has")[0] for line in data_checks.compare_sizes(resolve("datasets", text).points[0], dataset)
-        ]
-        for text in ("waterbirds", "waterbirds+samples=30")
+        text: [line.split(" has")[0] for line in published_sizes.compare_sizes(point, dataset)]
+        for text, point in points.items()
     }
     assert names == {"waterbirds": ["train", "test"], "waterbirds+samples=30": ["test"]}
 
@@ -102,8 +113,8 @@ def test_with_fewer_samples_only_the_other_splits_are_compared(monkeypatch):
 @pytest.mark.parametrize("text", ["bios+professions=nurse_surgeon", "imagenet100+synsets=own.txt"])
 def test_published_sizes_are_not_those_of_other_classes(text):
     other, published = (resolve("datasets", name).points[0] for name in (text, text.partition("+")[0]))
-    assert [*data_checks.compare_sizes(other, tiny_dataset())] == []
-    assert [*data_checks.compare_sizes(published, tiny_dataset())] != []
+    assert [*published_sizes.compare_sizes(other, tiny_dataset())] == []
+    assert [*published_sizes.compare_sizes(published, tiny_dataset())] != []
 
 
 def test_what_a_split_lacks_is_said():

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from despur.cli import data_checks
 from despur.cli.check import check, find_statement
 from despur.cli.explain import explain
 from despur.cli.list import list_kind
@@ -132,14 +131,13 @@ def test_raw_data_is_checked(here, monkeypatch):
         next(lines)
 
 
-def test_data_that_a_model_represents_are_made_from_it_and_checked_by_what_it_reads(here, monkeypatch):
+def test_data_that_a_model_represents_are_made_from_it_and_checked_by_what_it_reads(here, monkeypatch, made_up_sizes):
     base = Path("results/stage1/hate_speech_tweets/erm/s0")
     assert f"reads    {base}\n" in said(explain("results/data/hate_speech"))
     Path("data/hate_speech").mkdir(parents=True)
     for split in ("train", "valid", "test"):
         Path(f"data/hate_speech/{split}.tsv").write_text("text\tage\tlabel\na b\t1\t0\nb\t0\t1\n")
     monkeypatch.setenv("DESPUR_DATA_ROOT", "data")
-    monkeypatch.setattr(data_checks, "read_declarations", lambda *_: {})  # two samples are not what was published
     assert "hate_speech: right; 2 train, 2 val, 2 test" in said(check("hate_speech"))
     Path("config.yaml").write_text("papers: [fair_cl]\nseeds: 3\ndatasets: {hate_speech: hate_speech}\n")
     base.mkdir(parents=True)
@@ -154,7 +152,7 @@ def test_a_check_downloads_nothing_and_says_how_to_get_the_files(here, monkeypat
     assert not (here / "raw").exists()
 
 
-def test_a_check_decodes_images_of_each_split(monkeypatch):
+def test_a_check_decodes_images_of_each_split(monkeypatch, made_up_sizes):
     def make(rows):
         if rows.start <= 9 < rows.stop:
             raise InputError("9.jpg cannot be used")
@@ -164,7 +162,6 @@ def test_a_check_decodes_images_of_each_split(monkeypatch):
     about = {"size": 4, "classes": ["0"], "attribute": "a", "attributes": ["0"], "select": "val", "headline": "test"}
     made = Dataset(Lazy((10, 4, 4, 3), np.uint8, make), table, about)
     monkeypatch.setattr(waterbirds, "build", lambda *_: made)
-    monkeypatch.setattr(data_checks, "read_declarations", lambda *_: {})  # sizes are not what this is about
     with pytest.raises(InputError, match=r"9\.jpg"):
         list(check("waterbirds"))
 

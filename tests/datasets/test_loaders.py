@@ -239,6 +239,14 @@ def test_a_fault_in_a_list_is_an_error_that_names_it(tmp_path, kind, fault, word
     fails("celeba", tmp_path, str(folder), kind, "mmlab", *words)
 
 
+def test_a_list_that_is_cut_off_is_an_error_where_its_first_line_counts(tmp_path):
+    folder = celeba(tmp_path)
+    for name in ("list_attr_celeba.txt", "list_eval_partition.txt"):
+        lines = (folder / name).read_text().splitlines()
+        rows_of(folder / name, [[line] for line in lines[:-1]])
+    fails("celeba", tmp_path, "list_attr_celeba.txt", "lists 5 images, but its first line says 6", "mmlab")
+
+
 def test_lists_of_different_images_are_an_error(tmp_path):
     folder = celeba(tmp_path)
     rows_of(folder / "list_eval_partition.txt", list(zip(FACES[:-1], PARTITION[:-1], strict=True)), " ")

@@ -229,7 +229,7 @@ def predictions(where):
 
 
 @pytest.mark.long
-def test_erm_trains_a_resnet_on_miniature_waterbirds(tmp_path):
+def test_erm_trains_a_resnet_on_miniature_waterbirds(tmp_path, made_up_sizes):
     waterbirds(tmp_path)
     method = "erm+batch_size=4+encoder.weights=random+epochs=1"
     found, where = run(tmp_path, "waterbirds+size=32", method)
@@ -241,7 +241,9 @@ def test_erm_trains_a_resnet_on_miniature_waterbirds(tmp_path):
     assert (model.predict(dataset.inputs[rows]) == np.where(correct, dataset.y[rows], 1 - dataset.y[rows])).all()
 
 
-def test_erm_trains_a_bert_on_miniature_civilcomments_and_is_evaluated_over_overlapping_groups(tmp_path, monkeypatch):
+def test_erm_trains_a_bert_on_miniature_civilcomments_and_is_evaluated_over_overlapping_groups(
+    tmp_path, monkeypatch, made_up_sizes
+):
     civilcomments(tmp_path, monkeypatch)
     found, where = run(tmp_path, "civilcomments+tokens=12", f"erm+batch_size=4+{BERT_NAME}+epochs=1")
     dataset, rows, correct = predictions(where)

@@ -31,7 +31,7 @@ DISTILBERT = "encoder=hf+encoder.model=me--distilbert"
 
 
 @pytest.fixture
-def root(tmp_path, monkeypatch):
+def root(tmp_path, monkeypatch, made_up_sizes):
     """Both miniature data sets, built, and the weights of small models."""
     import timm
 

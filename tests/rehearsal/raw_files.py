@@ -17,6 +17,7 @@ from despur.datasets import celeba, cifar10, cifar100, metashift, multinli
 from despur.datasets.bios import PROFESSIONS
 from despur.datasets.civilcomments import IDENTITIES
 from despur.datasets.coco30 import CATEGORIES
+from despur.specs.declarations import list_components, read_declarations
 
 RNG = np.random.default_rng(0)
 SPLITS = ("train", "val", "test")
@@ -27,8 +28,8 @@ TINY_SYNSETS = [f"n8{number:07d}" for number in range(4)]  # of Tiny ImageNet
 
 
 def write_all(root: Path) -> dict[str, str]:
-    """Write the raw files of every data set below ``root``; returns what replaces published checksums and counts, as
-    lines of Python by data set."""
+    """Write the raw files of every data set below ``root``; returns what replaces published checksums, counts and
+    sizes, as lines of Python by data set."""
     replaced: dict[str, str] = {}
     for write in (write_mnist, write_cifar10, write_cifar100, write_stl10):
         replaced |= write(root)
@@ -41,7 +42,9 @@ def write_all(root: Path) -> dict[str, str]:
         other(root)
     breeds = {"entity13": 2, "entity30": 4, "living17": 4, "nonliving26": 4}
     replaced |= {name: f"build = partial(build, classes={count})\n" for name, count in breeds.items()}
-    return replaced | {"imagenet100": "CLASSES = 8\n", "tiny_imagenet": "CLASSES = 4\n"}
+    replaced |= {"imagenet100": "CLASSES = 8\n", "tiny_imagenet": "CLASSES = 4\n"}
+    sized = [name for name in list_components("datasets") if "PUBLISHED_SIZES" in read_declarations("datasets", name)]
+    return replaced | {name: replaced.get(name, "") + "PUBLISHED_SIZES = {}\n" for name in sized}
 
 
 def write_image(path: Path, y: int, a: int, width: int = 40, height: int = 40) -> None:

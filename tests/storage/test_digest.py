@@ -273,6 +273,21 @@ def test_raw_files_are_part_of_the_cache_key_where_a_data_set_declares_them(tmp_
     assert raw() == one
 
 
+def test_how_many_entries_a_folder_with_many_files_has_is_part_of_the_cache_key(tmp_path, monkeypatch):
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path))
+    result = locate_result(tmp_path / "results/data/imagenet+labels=drawn")
+
+    def raw():
+        cache_key.cache_clear()
+        return json.loads(cache_key(result))["raw"]["imagenet+labels=drawn"]
+
+    for name in ("train/n01", "train/n02", "train/.hidden", "train/other", "val/n01"):
+        (tmp_path / "imagenet" / name).mkdir(parents=True)
+    assert raw() == {"imagenet/train": "2 entries", "imagenet/val": "1 entries"}
+    (tmp_path / "imagenet/val/n02").mkdir()
+    assert raw() == {"imagenet/train": "2 entries", "imagenet/val": "2 entries"}
+
+
 def test_a_training_goes_on_from_checkpoints_of_the_same_data_alone(tmp_path):
     run = locate_result(tmp_path / "results/runs/colored_digits/dfr/s0")
     folders = []

@@ -109,7 +109,7 @@ def list_points():
 
 
 @pytest.fixture
-def raw(tmp_path, monkeypatch):
+def raw(tmp_path, monkeypatch, made_up_sizes):
     """The raw files of every data set, vectors of those that bring their own, and BERT's vocabulary."""
     root, y = tmp_path / "raw", np.arange(160) % 2
     for name, lines in write_all(root).items():

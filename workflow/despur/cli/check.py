@@ -138,8 +138,6 @@ def check_dataset(name: str) -> Iterator[str]:
             told = f"this check downloads nothing; the run will, or put them there from {source}"
             raise InputError(f"{', '.join(missing)} are not under {root}: {told}")
         dataset = build_dataset(raw, root)
-        if other := [*data_checks.compare_sizes(raw, dataset)]:
-            raise InputError(f"{point.name}: {'; '.join(other)}. Parts are missing, or it is another version: {source}")
         keys = data_checks.read_inputs(dataset)
         lists = (
             data_checks.list_missing_attributes,

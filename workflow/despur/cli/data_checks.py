@@ -1,5 +1,5 @@
-"""What ``despur check`` looks at beyond what no stage could use: published sizes, inputs that cannot be read, and
-classes and attribute values that a split lacks."""
+"""What ``despur check`` looks at beyond what no stage could use: inputs that cannot be read, and classes and attribute
+values that a split lacks."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,29 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from despur.specs.declarations import list_components, read_declarations
+from despur.specs.declarations import list_components
 from despur.specs.resolution import resolve
 from despur.specs.spec import Spec
 from despur.storage.store import MISSING, ROWS, Array, Dataset
-
-# Settings that choose samples: by default, those of the paper.
-CHOOSING = {"professions", "synsets", "per_class", "val_fraction", "attribute"}
-
-
-def compare_sizes(point: Spec, dataset: Dataset) -> Iterator[str]:
-    """The splits and groups that have other sizes than published (``PUBLISHED_SIZES`` of the data set's file). Nothing
-    is compared where a setting chooses other samples, nor training where one says how many samples are used."""
-    if CHOOSING & set(point.changes):
-        return
-    for split, published in read_declarations("datasets", point.base_name).get("PUBLISHED_SIZES", {}).items():
-        rows = dataset.rows(split)
-        if split == "train" and point.settings.get("samples"):
-            continue
-        if not isinstance(published, list):
-            yield from compare_size(split, published, len(rows))
-        elif dataset.groups is not None:
-            for name, size, inside in zip(dataset.about["groups"], published, dataset.groups[rows].T, strict=True):
-                yield from compare_size(f"{split}, {name}", size, int(inside.sum()))
 
 
 def count_groups(dataset: Dataset) -> dict[str, dict[str, int]]:
@@ -49,13 +30,6 @@ def list_group_sizes(groups: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     yield f"  {'group':<{width}}" + "".join(f"{split:>12}" for split in splits)
     for name, sizes in groups.items():
         yield f"  {name:<{width}}" + "".join(f"{sizes[split]:>12,}" for split in splits)
-
-
-def compare_size(name: str, published: float, size: int) -> Iterator[str]:
-    """Of a rounded number (a float), half a thousand and 2 % are tolerated: releases differ."""
-    tolerated = max(500.0, 0.02 * published) if isinstance(published, float) else 0
-    if abs(size - published) > tolerated:
-        yield f"{name} has {size:,} samples, published are {published:,.0f}"
 
 
 def read_inputs(dataset: Dataset) -> Array:

@@ -1,5 +1,4 @@
-"""The checks that every data set, bundled or your own, must pass before a stage reads it. Errors name its file and the
-remedy."""
+"""The checks that every data set must pass before a stage reads it. Errors name its file and the remedy."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,6 +10,7 @@ import numpy as np
 from despur.specs.declarations import find_component, read_declarations
 from despur.specs.spec import Spec
 from despur.storage import raw_files
+from despur.storage.published_sizes import refuse_other_sizes
 from despur.storage.store import HELD_OUT, MISSING, Dataset, InputError, Lazy
 
 ORIGIN = {"source": "SOURCE", "licence": "LICENSE"}  # of about: declared in the data set's file
@@ -24,10 +24,10 @@ def build_dataset(spec: Spec, data_root: Path) -> Dataset:
     """What a data set's file builds and declares, checked. An error names that file and the raw files."""
     dataset = import_module(f"despur.datasets.{spec.base_name}").build(spec.settings, data_root)
     declared = read_declarations("datasets", spec.base_name)
-    patterns = raw_files.list_patterns(spec)
     origin = {key: declared[name] for key, name in ORIGIN.items() if name in declared}
-    files = (find_component("datasets", spec.base_name), *raw_files.list_files(patterns, data_root))
-    return validate(", ".join(map(str, files)), replace(dataset, about=origin | dataset.about))
+    raw = raw_files.list_files(raw_files.list_patterns(spec), data_root)
+    files = ", ".join(map(str, (find_component("datasets", spec.base_name), *raw)))
+    return refuse_other_sizes(spec, validate(files, replace(dataset, about=origin | dataset.about)))
 
 
 def validate(source: Path | str, dataset: Dataset) -> Dataset:

@@ -6,8 +6,9 @@ What a data set's file declares of them: ``RAW``, patterns below DESPUR_DATA_ROO
 fits); ``DOWNLOADED``, where they come by themselves; ``CLASS_EMBEDDINGS``, the array of an npz that may hold an
 embedding of each class. ``python -m
 despur check --configfile FILE`` looks for them, and a data set is made anew when one of them changes. A pattern that
-ends with "/*" or "/n*" stands for a folder with a file for each sample: only looked for. One that ends with "/**"
-stands for such a folder, too; it is known by the names, sizes and times of all files below it."""
+ends with "/*" or "/n*" stands for a folder with a file or folder for each sample or class: it is known by their number.
+One that ends with "/**" stands for such a folder, too; it is known by the names, sizes and times of all files below
+it."""
 
 import hashlib
 import os
@@ -62,40 +63,57 @@ def lacks_class_embeddings(point: Spec, root: Path) -> bool:
         return False
 
 
+def choose_alternative(pattern: str, root: Path) -> str:
+    """The first of a pattern's alternatives that something matches; "", if none does. Of a folder of images, only the
+    first is looked at."""
+    return next((each for each in map(str.strip, pattern.split("|")) if any(root.glob(each))), "")
+
+
 def find_files(pattern: str, root: Path) -> list[Path]:
     """What the first of a pattern's alternatives that something matches stands for; nothing, if none does."""
-    matches = (sorted(root.glob(alternative.strip())) for alternative in pattern.split("|"))
-    return next(filter(None, matches), [])
+    chosen = choose_alternative(pattern, root)
+    return sorted(root.glob(chosen)) if chosen else []
 
 
 def has_files(pattern: str, root: Path) -> bool:
-    """Whether something matches one of a pattern's alternatives; of a folder of images, only the first is looked at."""
-    return any(any(root.glob(alternative.strip())) for alternative in pattern.split("|"))
+    """Whether something matches one of a pattern's alternatives."""
+    return bool(choose_alternative(pattern, root))
 
 
 def list_files(patterns: Iterable[str], root: Path) -> list[Path]:
     """The files that patterns stand for; none of folders with a file for each sample."""
-    several = [find_files(pattern, root) for pattern in patterns if not pattern.endswith(FOLDERS)]
+    chosen = (choose_alternative(pattern, root) for pattern in patterns)
+    several = [sorted(root.glob(each)) for each in chosen if each and not each.endswith(FOLDERS)]
     return list(dict.fromkeys(file for files in several for file in files if file.is_file()))
 
 
 def identify_files(point: Spec, root: Path) -> dict[str, str]:
     """What identifies each raw file of a data set that is there, by its path below ``root``.
 
-    Left out: folders that hold a file for each sample; what is downloaded, as its checksum is known; what another data
-    set is made from."""
+    Left out: what is downloaded, as its checksum is known; what another data set is made from."""
     read = () if point.source or is_downloaded(point.base_name) else list_patterns(point)
-    states = [(file, file.stat()) for file in list_files(read, root)]
+    chosen = dict.fromkeys(choose_alternative(pattern, root) for pattern in read)
+    one, many = ([each for each in chosen if each and each.endswith(FOLDERS) == folder] for folder in (False, True))
+    states = [(file, file.stat()) for file in list_files(one, root)]
     files = {
         str(file.relative_to(root)): identify_file(file, state.st_size, state.st_mtime_ns) for file, state in states
     }
-    last = {
-        pattern: root / pattern.split("|")[-1].strip().removesuffix(WATCHED)
-        for pattern in read
-        if pattern.endswith(WATCHED)
-    }
-    watched = [folder for pattern, folder in last.items() if find_files(pattern, root)[:1] == [folder]]
-    return files | {str(folder.relative_to(root)): identify_folder(folder) for folder in watched}
+    return files | dict(identify_many(pattern, root) for pattern in many)
+
+
+def identify_many(pattern: str, root: Path) -> tuple[str, str]:
+    """The folder, below ``root``, of the many files that a pattern stands for, and what identifies these."""
+    if pattern.endswith(WATCHED):
+        name = pattern.removesuffix(WATCHED)
+        return name, identify_folder(root / name)
+    folder, names = next(root.glob(pattern)).parent, pattern.rpartition("/")[2]
+    return str(folder.relative_to(root)), f"{count_entries(folder, names, folder.stat().st_mtime_ns)} entries"
+
+
+@cache
+def count_entries(folder: Path, names: str, changed: int) -> int:
+    """How many entries of a folder, hidden ones left out, have such names."""
+    return sum(fnmatchcase(entry.name, names) and not entry.name.startswith(".") for entry in folder.iterdir())
 
 
 def identify_folder(folder: Path) -> str:
