@@ -285,6 +285,12 @@ def test_faulty_metadata_of_fmow_is_an_error(satellites):
     fails("fmow", satellites, "rgb_metadata.csv: column timestamp is 'soon' for 2. sample")
     path.write_text(text.replace("test,", "train,"))
     fails("fmow", satellites, "no image of the split test")
+    path.write_text(text.replace("train,airport", "train,", 1))
+    fails("fmow", satellites, "rgb_metadata.csv: column category is nan for 1. sample", "may not be empty")
+    path.write_text(text)
+    countries = path.with_name("country_code_mapping.csv")
+    countries.write_text(countries.read_text() + "FRA,Asia\n")
+    fails("fmow", satellites, "country_code_mapping.csv: column alpha-3 is 'FRA' for 4. sample", "an earlier one")
 
 
 def test_a_table_of_regions_that_lacks_many_countries_is_an_error(satellites):
@@ -352,3 +358,8 @@ def test_wilds_official_split_of_amazon_leaves_known_reviewers_out(reviews):
 def test_a_split_of_other_reviews_is_an_error(reviews):
     (reviews / "amazon_v2.1/splits/category_subpopulation.csv").write_text("split\n0\n1\n2\n")
     fails("amazon", reviews, "category_subpopulation.csv has 3 rows, but", "reviews.csv 6")
+
+
+def test_a_review_without_a_split_is_an_error(reviews):
+    (reviews / "amazon_v2.1/splits/category_subpopulation.csv").write_text("split,\n0,\n0,\n,\n2,\n1,\n1,\n")
+    fails("amazon", reviews, "category_subpopulation.csv: column split is nan for 3. sample", "may not be empty")

@@ -107,7 +107,9 @@ def test_a_missing_column_is_an_error_that_names_it_and_what_is_there(tmp_path):
         (0, "split", "train", ["column split is 'train' for 1. sample"]),
         (11, "y", 2, ["column y is 2 for 12. sample", "1 (waterbird)"]),
         (4, "place", -1, ["column place is -1 for 5. sample", "0 (land)"]),
-        (4, "place", "", ["column place is nan for 5. sample"]),
+        (4, "place", "", ["column place is nan for 5. sample", "may not be empty"]),
+        (3, "img_filename", "", ["column img_filename is nan for 4. sample", "may not be empty"]),
+        (3, "img_filename", BIRDS[1][1], ["column img_filename is 'bird_1/1.jpg' for 4. sample", "an earlier one"]),
     ],
 )
 def test_a_wrong_code_is_an_error_that_names_column_sample_and_codes(tmp_path, row, column, value, words):
@@ -247,6 +249,15 @@ def test_a_list_that_is_cut_off_is_an_error_where_its_first_line_counts(tmp_path
     fails("celeba", tmp_path, "list_attr_celeba.txt", "lists 5 images, but its first line says 6", "mmlab")
 
 
+@pytest.mark.parametrize("kind", ["txt", "csv"])
+@pytest.mark.parametrize("name", ["list_attr_celeba", "list_eval_partition"])
+def test_an_image_that_a_list_has_twice_is_an_error(tmp_path, kind, name):
+    path = celeba(tmp_path, kind) / f"{name}.{kind}"
+    lines = path.read_text().splitlines()
+    rows_of(path, [[line] for line in [*lines[:-1], lines[-2]]])
+    fails("celeba", tmp_path, str(path), "column image is '000005.jpg' for 6. sample", "an earlier one", "mmlab")
+
+
 def test_lists_of_different_images_are_an_error(tmp_path):
     folder = celeba(tmp_path)
     rows_of(folder / "list_eval_partition.txt", list(zip(FACES[:-1], PARTITION[:-1], strict=True)), " ")
@@ -384,7 +395,7 @@ def test_comments_are_tokenised_cut_and_padded(tmp_path, monkeypatch):
         (lambda t: t[t["split"] != "test"], ["split test empty"]),
         (
             lambda t: t.assign(toxicity=t["toxicity"].where(t.index != 7)),
-            ["column toxicity is '' for 8. sample", "from 0 to 1"],
+            ["column toxicity is '' for 8. sample", "may not be empty"],
         ),
         (lambda t: t.assign(white=3), ["column white is 3 for 1. sample"]),
         (lambda t: t[(t["split"] != "val") | (t["id"] == 0)], ["no comment of the split val mentions an identity"]),

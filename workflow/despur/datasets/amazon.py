@@ -69,7 +69,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     path, split_path = (
         metadata_tables.find(folder, [name], REMEDY) for name in ("reviews.csv", f"splits/{settings['split']}.csv")
     )
-    raw = metadata_tables.read_table(path, ["reviewText", "overall", "category"], REMEDY, keep_default_na=False)
+    columns, text = ["reviewText", "overall", "category"], ["reviewText"]
+    raw = metadata_tables.read_table(path, columns, REMEDY, may_be_empty=text, keep_default_na=False)
     split = metadata_tables.read_table(split_path, ["split"], REMEDY)["split"]
     if len(split) != len(raw):
         raise InputError(f"{split_path} has {len(split)} rows, but {path} {len(raw)}. {REMEDY}")

@@ -138,7 +138,7 @@ def read_list(folder: Path, name: str, column: str) -> tuple[Path, pd.Series]:
         "skiprows": counted + named,
         "sep": "," if "," in lines[-1] else r"\s+",
     }
-    table = metadata_tables.read_table(path, ["image", column], REMEDY, **options)
+    table = metadata_tables.read_table(path, ["image", column], REMEDY, unique=["image"], **options)
     if counted and fields[0] != [str(len(table))]:
         raise InputError(f"{path} lists {len(table):,} images, but its first line says {fields[0][0]}. {REMEDY}")
     return path, table.set_index("image")[column]

@@ -149,7 +149,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """WILDS's splits; a comment is an original."""
     path = metadata_tables.find(data_root, (CSV,), REMEDY)
     columns = ["comment_text", "split", "toxicity", *IDENTITIES]
-    raw = metadata_tables.read_table(path, columns, REMEDY, keep_default_na=False)  # "NA" is a comment
+    may_be_empty = ["comment_text", *IDENTITIES]
+    raw = metadata_tables.read_table(path, columns, REMEDY, may_be_empty, keep_default_na=False)  # "NA" is a comment
     split = metadata_tables.decode_splits(path, raw["split"], SPLITS, REMEDY)
     y = shares(path, raw["toxicity"]).astype(np.int64)
     identities = raw[IDENTITIES].replace("", "0")  # as WILDS reads them: an empty one is not mentioned

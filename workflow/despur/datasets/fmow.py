@@ -62,8 +62,9 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         metadata_tables.find(data_root / FOLDER, [name], REMEDY)
         for name in ("rgb_metadata.csv", "country_code_mapping.csv")
     )
-    raw = metadata_tables.read_table(path, ["split", "category", "country_code", "timestamp"], REMEDY)
-    mapping = metadata_tables.read_table(countries, ["alpha-3", "region"], REMEDY)
+    columns, pair = ["split", "category", "country_code", "timestamp"], ["alpha-3", "region"]
+    raw = metadata_tables.read_table(path, columns, REMEDY, may_be_empty=["country_code"])
+    mapping = metadata_tables.read_table(countries, pair, REMEDY, may_be_empty=pair, unique=["alpha-3"])
     region = raw["country_code"].map(mapping.dropna().set_index("alpha-3")["region"]).fillna(OTHER)
     if (unknown := (region == OTHER).mean()) > MOST_UNKNOWN:
         raise InputError(f"{countries}: {unknown:.0%} of the images are of countries without a region. {REMEDY}")

@@ -96,7 +96,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """The authors' split; a pair is an original. Pairs without a label on which annotators agree are not listed."""
     texts = [metadata_tables.find(data_root, RAW[i].split(" | "), REMEDY) for i in range(len(PARTS))]
     path = metadata_tables.find(data_root, RAW[-1].split(" | "), REMEDY)
-    listed = metadata_tables.read_table(path, [POSITION, "gold_label", "sentence2_has_negation", "split"], REMEDY)
+    columns = [POSITION, "gold_label", "sentence2_has_negation", "split"]
+    listed = metadata_tables.read_table(path, columns, REMEDY, unique=[POSITION])
     label = metadata_tables.decode(path, listed["gold_label"], dict(enumerate(CLASSES)), REMEDY)
     metadata_tables.decode(path, listed["sentence2_has_negation"], dict(enumerate(ATTRIBUTES)), REMEDY)
     split = metadata_tables.decode_splits(path, listed["split"], metadata_tables.SPLITS, REMEDY)

@@ -120,7 +120,7 @@ def prepare(image: Image.Image, size: int) -> Image.Image:
 def build(settings: Settings, data_root: Path) -> Dataset:
     """The given splits; every image is an original of its own. No augmentation (released code)."""
     path, size = metadata_tables.find(data_root, [f"{name}/metadata.csv" for name in NAMES], REMEDY), settings["size"]
-    raw = metadata_tables.read_table(path, ["img_filename", "y", "place", "split"], REMEDY)
+    raw = metadata_tables.read_table(path, ["img_filename", "y", "place", "split"], REMEDY, unique=["img_filename"])
     classes, places = {0: "landbird", 1: "waterbird"}, {0: "land", 1: "water"}
     for column, meaning in (("y", classes), ("place", places)):
         metadata_tables.decode(path, raw[column], meaning, REMEDY)

@@ -55,11 +55,19 @@ def join_lines(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def read_table(path: Path, columns: Sequence[str], remedy: str, **options: Any) -> pd.DataFrame:
+def read_table(
+    path: Path,
+    columns: Sequence[str],
+    remedy: str,
+    may_be_empty: Sequence[str] = (),
+    unique: Sequence[str] = (),
+    **options: Any,
+) -> pd.DataFrame:
     """These columns of a table with a header, (N, columns); commas unless ``options`` of read_csv say otherwise, any
     line ends.
 
-    Raises InputError for a missing column or a file that is no table.
+    Raises InputError for a missing column, a file that is no table, an empty value of a column that may not be empty,
+    and a value that a ``unique`` column has twice.
     """
     try:
         columns_there = list(pd.read_csv(path, nrows=0, encoding="utf-8-sig", **options).columns)
@@ -68,9 +76,17 @@ def read_table(path: Path, columns: Sequence[str], remedy: str, **options: Any) 
             raise InputError(
                 f"{path} has no column {', '.join(missing)}; it has {', '.join(map(str, columns_there))}. {remedy}"
             )
-        return pd.read_csv(path, usecols=list(columns), encoding="utf-8-sig", **options)
+        table = pd.read_csv(path, usecols=list(columns), encoding="utf-8-sig", **options)
     except (ValueError, OSError) as error:  # pandas' errors are ValueErrors
         raise InputError(f"{path} cannot be read as a table ({join_lines(error)}). {remedy}") from error
+    for column in columns:
+        values = table[column]
+        empty, again = values.isna() | (values == ""), values.duplicated() & values.notna()
+        if column not in may_be_empty and empty.any():
+            raise fault(path, values, int(empty.to_numpy().argmax()), f"it may not be empty. {remedy}")
+        if column in unique and again.any():
+            raise fault(path, values, int(again.to_numpy().argmax()), f"an earlier one has it, too. {remedy}")
+    return table
 
 
 def fault(path: Path, column: pd.Series, row: int, remedy: str) -> InputError:
