@@ -266,6 +266,17 @@ def test_imagenet_is_read_from_folders_of_classes(tmp_path, folder):
     assert (data.inputs[9] == expected).all()
 
 
+def test_what_systems_leave_among_images_is_no_class_and_no_image(tmp_path):
+    folder = imagenet(tmp_path)
+    before = read("imagenet+labels=drawn+size=32", tmp_path)
+    for name in ("train/__MACOSX", "train/@eaDir", "val/.ipynb_checkpoints"):
+        picture(folder / name / "a.JPEG")
+    for name in (f"train/{SYNSETS[0]}/._{SYNSETS[0]}_0.JPEG", f"val/{SYNSETS[0]}/._a.JPEG", "val/._b.JPEG"):
+        (folder / name).write_bytes(b"\x00\x05\x16\x07")
+    after = read("imagenet+labels=drawn+size=32", tmp_path)
+    assert after.about["classes"] == before.about["classes"] and after.table.equals(before.table)
+
+
 def test_imagenet_s_labels_are_those_of_the_published_lists(tmp_path):
     imagenet(tmp_path)
     one, ten = [f"{SYNSETS[1]}_2.JPEG"], [f"{SYNSETS[0]}_1.JPEG", f"{SYNSETS[1]}_2.JPEG", f"{SYNSETS[2]}_0.JPEG"]

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from despur.datasets.sources import image_files, metadata_tables
-from despur.datasets.sources.objects import class_folders, dataset, images_in, squared
+from despur.datasets.sources.objects import class_folders, dataset, images_in, is_synset, squared
 from despur.specs.selfsupervised_hyperparameters import LARGE_BATCHES, NT_XENT
 from despur.specs.settings import Settings, choice, for_each, int_
 from despur.storage.store import Array, Dataset, InputError
@@ -102,7 +102,7 @@ def build_with_paths(
             raise InputError(
                 f"{folder / part} is flat or not there: the class of an image is the name of its folder. {REMEDY}"
             )
-    names = list(synsets or sorted(path.name for path in (folder / "train").iterdir() if path.is_dir()))
+    names = list(synsets or sorted(path.name for path in (folder / "train").iterdir() if is_synset(path.name)))
     train, test = (class_folders(folder / part, names, f"{listed}{REMEDY}") for part in ("train", "val"))
     files, size = [*train, *test], settings["size"]
     inputs = image_files.images([path for path, _ in files], size, partial(squared, size=size), REMEDY)

@@ -62,11 +62,16 @@ def read_cifar(
     return dataset(np.ascontiguousarray(pixels), split, y, classes, md5=sums)
 
 
+def is_synset(text: str) -> bool:
+    """Whether a text is a synset, as folders of ImageNet's classes are called: n01443537."""
+    return text[:1] == "n" and text[1:].isdecimal()
+
+
 def read_synsets(path: Path, count: int | None, remedy: str) -> list[str]:
     """The synsets (n01443537) that a file lists. Raises InputError unless they are ``count`` different ones; None: two
     or more."""
     synsets = metadata_tables.read_words(path, remedy)
-    wrong = [text for text in synsets if not (text[:1] == "n" and text[1:].isdecimal())]
+    wrong = [text for text in synsets if not is_synset(text)]
     if wrong or len(set(synsets)) < len(synsets):
         raise InputError(f"{path}: {f'{wrong[0]!r} is no synset' if wrong else 'a synset is there twice'}. {remedy}")
     if len(synsets) != (count or max(len(synsets), 2)):
@@ -75,8 +80,8 @@ def read_synsets(path: Path, count: int | None, remedy: str) -> list[str]:
 
 
 def images_in(folder: Path) -> list[Path]:
-    """Image files of a folder, sorted."""
-    return sorted(path for path in folder.iterdir() if path.suffix.lower() in IMAGES)
+    """Image files of a folder, sorted; without hidden ones, such as what macOS leaves beside each."""
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() in IMAGES and path.name[0] != ".")
 
 
 def class_folders(folder: Path, synsets: Sequence[str], remedy: str) -> Files:
