@@ -123,8 +123,19 @@ def test_a_checksum_that_is_not_published_is_recorded_at_first_sight(server, tmp
     fetch_file(download, tmp_path, silent)
     (tmp_path / "data.bin").unlink()
     server.files["data.bin"] = CONTENT[1:]
-    with pytest.raises(InputError, match="wrong checksum"):
+    with pytest.raises(InputError, match=rf"wrong checksum.*take the line .*data\.bin out of .*{RECORD}"):
         fetch_file(download, tmp_path, silent)
+
+
+def test_a_page_in_place_of_a_file_is_refused_and_not_recorded(server, tmp_path):
+    server.files = {"a.txt": b"\n<!DOCTYPE html><title>moved</title>", "mirror": CONTENT}
+    download = Download(server.address("a.txt"), "here", file="a.txt")
+    with pytest.raises(InputError, match=r"a\.txt gives a web page"):
+        fetch_file(download, tmp_path, silent)
+    assert not (tmp_path / "a.txt").exists() and not (tmp_path / RECORD).exists()
+    mirrored = Download(server.address("a.txt"), "here", file="a.txt", mirrors=(server.address("mirror"),))
+    fetch_file(mirrored, tmp_path, silent)
+    assert (tmp_path / "a.txt").read_bytes() == CONTENT
 
 
 def test_archives_are_unpacked_and_nothing_is_replaced(server, tmp_path):
@@ -143,8 +154,8 @@ def test_archives_are_unpacked_and_nothing_is_replaced(server, tmp_path):
 
 
 def test_what_is_missing_or_no_archive_is_refused(server, tmp_path):
-    server.files = {"page": b"<html>moved</html>", "tar": tar_of({"../outside": b""})}
-    for name, message in (("none", "404"), ("page", "no archive")):
+    server.files = {"text": b"moved", "tar": tar_of({"../outside": b""})}
+    for name, message in (("none", "404"), ("text", "no archive")):
         with pytest.raises(InputError, match=message):
             fetch_file(Download(server.address(name), "here"), tmp_path, silent)
     with pytest.raises(InputError, match=r"cannot be unpacked and is not kept.*outside"):

@@ -116,12 +116,24 @@ def retrieve(address: str, download: Download, checksum: str, folder: Path, repo
 
     def resume(url: str, output: Any, _: Any) -> None:
         download_rest(url, part, report)
+        refuse_page(part, url)
         part.replace(output)
 
     try:
         return Path(pooch.retrieve(address, checksum or None, download.local_name, folder, downloader=resume))
     except ValueError as error:  # pooch's word for a wrong checksum
-        raise InputError(f"{address}: wrong checksum, expected {checksum}; the download is not kept") from error
+        record = f", as of the first download; if that was wrong, take the line {download.url} out of "
+        known = "" if download.checksum else f"{record}{folder.parent / RECORD}"
+        raise InputError(f"{address}: wrong checksum, the download is not kept; expected {checksum}{known}") from error
+
+
+def refuse_page(path: Path, url: str) -> None:
+    """Raises InputError for a web page, which a server may send in place of a file; it is not kept."""
+    with path.open("rb") as file:
+        start = file.read(1000).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if start.startswith((b"<!doctype html", b"<html")):
+        path.unlink()
+        raise InputError(f"{url} gives a web page, which is not kept: open it in a browser, the file may have moved")
 
 
 def download_rest(url: str, part: Path, report: Report) -> None:
