@@ -153,6 +153,19 @@ def test_archives_are_unpacked_and_nothing_is_replaced(server, tmp_path):
     assert (tmp_path / "data_v1.0/a.csv").read_text() == "mine"
 
 
+def test_what_macos_adds_to_archives_is_left_out(server, tmp_path):
+    files = {"a/b.csv": b"1", "a/._b.csv": b"2", "__MACOSX/a/._b.csv": b"3"}
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as packed:
+        for name, content in files.items():
+            packed.writestr(name, content)
+    server.files = {"tar": tar_of(files), "zip": stream.getvalue()}
+    for name in server.files:
+        fetch_file(Download(server.address(name), "here", brings="a"), tmp_path / name, silent)
+        unpacked = [file for file in (tmp_path / name).rglob("*") if file.parent.name != ".downloads"]
+        assert {file.name for file in unpacked} - {".downloads", RECORD, ADDRESSES} == {"a", "b.csv"}
+
+
 def test_what_is_missing_or_no_archive_is_refused(server, tmp_path):
     server.files = {"text": b"moved", "tar": tar_of({"../outside": b""})}
     for name, message in (("none", "404"), ("text", "no archive")):

@@ -61,7 +61,11 @@ RAW = (
 SOURCE = "https://cims.nyu.edu/~sbowman/multinli/multinli_1.0.zip"
 LICENSE = "OANC; fiction: CC BY 3.0, CC BY-SA 3.0 or public domain"
 DOWNLOADS = (
-    {"brings": "multinli_1.0", "read_in": "tensorflow/datasets, multi_nli"},
+    {
+        "brings": "multinli_1.0",
+        "checksum": "sha256:049f507b9e36b1fcb756cfd5aeb3b7a0cfcb84bf023793652987f7e7e0957822",
+        "read_in": "tensorflow/datasets, multi_nli; the checksum: dellison/NLIDatasets.jl, src/multinli.jl",
+    },
     {
         "url": "https://raw.githubusercontent.com/kohpangwei/group_DRO/master/dataset_metadata/"
         "multinli/metadata_random.csv",

@@ -5,7 +5,7 @@ import lzma
 import tarfile
 import zipfile
 import zlib
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from despur.storage.store import InputError
 
@@ -28,10 +28,11 @@ def unpack(archive: Path, folder: Path) -> None:
     try:
         if zipfile.is_zipfile(archive):
             with zipfile.ZipFile(archive) as packed:
-                packed.extractall(folder)  # what a name has of ".." or "/" at its beginning is left out
+                members = [name for name in packed.namelist() if not is_of_macos(name)]
+                packed.extractall(folder, members)  # what a name has of ".." or "/" at its beginning is left out
         elif tarfile.is_tarfile(archive):
             with tarfile.open(archive) as tar:
-                tar.extractall(folder, filter=refuse_links)
+                tar.extractall(folder, filter=select_member)
         else:
             raise ValueError("it is no archive; its address may have changed")
     except NO_ARCHIVE as error:
@@ -41,8 +42,16 @@ def unpack(archive: Path, folder: Path) -> None:
         raise InputError(f"{archive} cannot be unpacked ({error}) and is kept. Make room, or delete it") from error
 
 
-def refuse_links(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
-    """tarfile's filter for data, which is not enough: in some versions of Python, links lead out of the folder."""
+def is_of_macos(name: str) -> bool:
+    """Whether a member is what macOS adds to the files that it packs."""
+    return any(part == "__MACOSX" or part.startswith("._") for part in PurePosixPath(name).parts)
+
+
+def select_member(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
+    """tarfile's filter for data, which is not enough: in some versions of Python, links lead out of the folder. None:
+    the member is left out."""
+    if is_of_macos(member.name):
+        return None
     if not (member.isfile() or member.isdir()):
         raise ValueError(f"{member.name} is neither a file nor a folder")
     return tarfile.data_filter(member, folder)
