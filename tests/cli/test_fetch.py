@@ -12,6 +12,7 @@ from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage.downloads import Download
 from despur.storage.pretrained import HUB
+from despur.storage.store import InputError
 from despur.storage.tokenizers import VOCABULARIES
 
 MODEL = ("config.json", "model.safetensors")
@@ -102,21 +103,47 @@ def test_a_text_model_is_fetched_with_the_vocabulary_of_the_data():
     assert list_needed("bert")["bert-base-uncased/vocab.txt"] == list_needed("sentence")["bert-base-uncased/vocab.txt"]
 
 
-def test_a_configuration_names_what_it_lacks(tmp_path, monkeypatch):
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    """A configuration of which nothing is here."""
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path))
+    monkeypatch.setenv("DESPUR_WEIGHTS_ROOT", str(tmp_path / "weights"))
     config = tmp_path / "own.yaml"
-    config.write_text("papers: [cnc]\nmethods: [erm]\nseeds: 1\ndatasets: {waterbirds: waterbirds}\n")
-    assert fetch.list_missing(config) == ["waterbirds"]
+    datasets = "{waterbirds: waterbirds+size=32, cmnist: cmnist}"
+    config.write_text(f"papers: [cnc]\nmethods: [erm]\nseeds: 1\ndatasets: {datasets}\n")
+    return config
 
 
-def test_what_a_configuration_lacks_is_checked_without_a_download(tmp_path, monkeypatch):
-    monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path))
+def test_a_configuration_names_what_it_lacks(config):
+    assert fetch.list_missing(config) == ["cmnist", "waterbirds+size=32", "resnet50"]
+
+
+def test_what_a_configuration_lacks_is_checked_without_a_download(config, monkeypatch):
     monkeypatch.setattr(fetch, "ask_address", lambda address: "there")
     monkeypatch.setattr(fetch, "fetch_file", None)
-    config = tmp_path / "own.yaml"
-    config.write_text("papers: [cnc]\nmethods: [erm]\nseeds: 1\ndatasets: {waterbirds: waterbirds}\n")
     _, *rows = fetch.fetch(configfile=config, check=True, yes=True)
-    assert rows and {row.values["name"] for row in rows} == {"waterbirds"}
+    assert rows and {row.values["name"] for row in rows} == {"cmnist", "waterbirds", "resnet50"}
+
+
+def test_a_configuration_is_fetched_whatever_fails_and_what_failed_is_named_last(config, monkeypatch):
+    asked = []
+
+    def place(download, root, report):
+        asked.append(download.local_name)
+        if "waterbird" in download.url:
+            raise InputError("no network")
+        (root / download.file).parent.mkdir(exist_ok=True)
+        (root / download.file).touch()
+        return "sha256:0"
+
+    monkeypatch.setattr(fetch, "fetch_file", place)
+    monkeypatch.setattr(fetch, "check_dataset", lambda text: [f"{text}: right"])
+    said = []
+    with pytest.raises(InputError, match=r"^1 of 3 are not here.*: waterbirds\+size=32$"):
+        for line in fetch.fetch(configfile=config, yes=True):
+            said.append(line)
+    assert "waterbirds+size=32: no network" in said and "cmnist: right" in said
+    assert asked[-1] == "resnet50-0676ba61.pth" and (config.parent / "weights" / asked[-1]).exists()
 
 
 def test_a_name_or_a_configuration_is_needed():

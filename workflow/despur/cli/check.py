@@ -42,6 +42,7 @@ class NeededData:
 
     name: str
     patterns: tuple[str, ...]
+    point: Spec
     results: list[ResultPath]
 
     def list_missing(self, root: Path) -> list[str]:
@@ -86,8 +87,13 @@ def list_needed_data(results: Iterable[ResultPath]) -> list[NeededData]:
         for point in result.datasets.points:
             raw = point.source or point
             key = raw.base_name, raw_files.list_patterns(raw)
-            needed.setdefault(key, NeededData(*key, [])).results.append(result)
+            needed.setdefault(key, NeededData(*key, raw, [])).results.append(result)
     return [needed[key] for key in sorted(needed)]
+
+
+def list_trained(results: Iterable[ResultPath]) -> Iterator[Spec]:
+    """What results train, or apply."""
+    return (point for result in results if result.stage in ("stage1", "runs") for point in result.sweep.points)
 
 
 def describe_weights(points: Iterable[Spec]) -> Iterator[Row]:
@@ -114,9 +120,7 @@ def check_configured(configfile: Path) -> Iterator[str]:
     for data in needed:
         state = data.describe_state(root)
         yield Row(data.describe(root), "datasets", name=data.name, state=state, missing=data.list_missing(root))
-    yield from describe_weights(
-        point for result in results if result.stage in ("stage1", "runs") for point in result.sweep.points
-    )
+    yield from describe_weights(list_trained(results))
     missing = [data.name for data in needed if data.describe_state(root) == "missing"]
     if missing:
         raise SettingError(

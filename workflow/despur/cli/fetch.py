@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from despur.cli.check import check_dataset, find_statement, list_needed_data, list_results
+from despur.cli.check import check_dataset, find_statement, list_needed_data, list_results, list_trained
 from despur.cli.rows import Row
 from despur.specs.declarations import list_components, read_declarations, read_docstring
 from despur.specs.names import parse, unknown
@@ -16,6 +16,9 @@ from despur.specs.settings import SettingError
 from despur.storage.addresses import ask_address, describe_address, note_address
 from despur.storage.downloads import Download, fetch_file
 from despur.storage.pretrained import weights_root
+from despur.storage.reading import InputError
+from despur.storage.weight_files import list_encoders
+from despur.storage.weight_files import list_missing as list_missing_weights
 
 KINDS_WITH_DOWNLOADS = ("datasets", "encoders")  # components that state downloads
 
@@ -28,18 +31,37 @@ def fetch(
         raise SettingError("name a data set or encoder (waterbirds, resnet50), or a configuration (--configfile FILE)")
     names = list_missing(configfile) if configfile else [name] if name else []
     if configfile and not names:
-        yield "all raw files are here"
+        yield "all raw files and weights are here"
     elif check:
         yield from check_addresses(names)
-    else:
-        for component in names:
-            yield from fetch_component(component, yes)
+    elif configfile:
+        yield from fetch_all(configfile, names, yes)
+    elif name:
+        yield from fetch_component(name, yes)
 
 
 def list_missing(configfile: Path) -> list[str]:
-    """The data sets whose raw files a configuration lacks, each once."""
-    states = ((data.name, data.describe_state(data_root())) for data in list_needed_data(list_results(configfile)))
-    return list(dict.fromkeys(name for name, state in states if state == "missing"))
+    """The data sets whose raw files a configuration lacks, and the encoders whose weights, with their settings."""
+    results = list_results(configfile)
+    data = (each for each in list_needed_data(results) if each.describe_state(data_root()) in ("missing", "download"))
+    encoders = list_encoders(list_trained(results), without=())
+    names = [each.point.name for each in data] + [each.name for each in encoders if list_missing_weights(each)]
+    return list(dict.fromkeys(names))
+
+
+def fetch_all(configfile: Path, names: Sequence[str], yes: bool) -> Iterator[str]:
+    """Fetch components one after the other, whatever comes of the ones before. Raises InputError that names those that
+    are not here and right then."""
+    failed = []
+    for name in names:
+        try:
+            yield from fetch_component(name, yes)
+        except InputError as error:
+            failed.append(name)
+            yield f"{name}: {error}"
+    if lacking := list(dict.fromkeys([*failed, *list_missing(configfile)])):
+        told = f"{len(lacking)} of {len(names)} are not here, or not right, as said above"
+        raise InputError(f"{told}: {', '.join(lacking)}")
 
 
 def find_kind(name: str) -> str:
@@ -71,7 +93,7 @@ def check_addresses(names: Sequence[str]) -> Iterator[str]:
     recorded. Nothing is downloaded."""
     answers: list[str] = []
     yield f"{'name':<20} {'answer':<30} address (before)"
-    every = [(find_kind(name), name) for name in names]
+    every = [(find_kind(name), name) for name in (parse(text)[0] for text in names)]
     every = every or [(kind, name) for kind in KINDS_WITH_DOWNLOADS for name in list_components(kind)]
     for kind, name in every:
         root = find_root(kind)
