@@ -81,11 +81,17 @@ def test_a_file_that_data_sets_share_has_the_same_addresses_in_each():
     assert len(addresses) < len(downloads)
 
 
-def list_needed(text):
-    """The files that an encoder with settings needs, with their addresses."""
-    (point,) = resolve("encoders", text).points
-    downloads = fetch.list_downloads("encoders", point.base_name)
+def list_needed(text, kind="encoders"):
+    """The files that a component with settings needs, with their addresses."""
+    (point,) = resolve(kind, text).points
+    downloads = fetch.list_downloads(kind, point.base_name)
     return {each.file: each.url for each in downloads if each.is_needed(point.settings)}
+
+
+def test_bios_is_fetched_with_the_vectors_that_it_reads():
+    tables, vectors = ([f"bios/{part}{end}" for part in ("train", "dev", "test")] for end in (".pickle", "_cls.npy"))
+    assert list(list_needed("bios", "datasets")) == tables + vectors
+    assert list(list_needed("bios+features=tokens", "datasets")) == tables
 
 
 @pytest.mark.parametrize("model", REPOSITORIES)

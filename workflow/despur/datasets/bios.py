@@ -42,10 +42,12 @@ RAW = (
 )
 DOWNLOADS = tuple(
     {
-        "url": f"https://storage.googleapis.com/ai2i/nullspace/biasbios/{part}.pickle",
-        "file": f"bios/{part}.pickle",
+        "url": f"https://storage.googleapis.com/ai2i/nullspace/{folder}/{part}{end}",
+        "file": f"bios/{part}{end}",
+        "only_with": needed,
         "read_in": "shauli-ravfogel/nullspace_projection, download_data.sh",
     }
+    for folder, end, needed in (("biasbios", ".pickle", ""), ("bert_encode_biasbios", "_cls.npy", "features=vectors"))
     for part in ("train", "dev", "test")
 )
 RAW_WITH = {"features=vectors": ("bios/train_cls.npy", "bios/dev_cls.npy", "bios/test_cls.npy")}
