@@ -3,9 +3,11 @@
 import io
 
 import numpy as np
+import open_clip
 import pytest
 
 from despur.cli import fetch
+from despur.encoders import clip
 from despur.encoders.language_model import REPOSITORIES
 from despur.specs.declarations import list_components
 from despur.specs.resolution import resolve
@@ -100,6 +102,19 @@ def test_a_language_model_is_fetched_with_its_tokenizer_alone(model):
     own = {f"{model}/{name}": f"{HUB}{REPOSITORIES[model]}/resolve/main/{name}" for name in MODEL}
     tokenizer = {f"{vocabulary.folder}/{name}": f"{vocabulary.url}{name}" for name in vocabulary.files}
     assert list_needed(f"language_model+model={model}") == own | tokenizer
+
+
+@pytest.mark.parametrize("model", ["RN50", "RN101", "RN50x4", "ViT-B-32", "ViT-B-16", "ViT-L-14", "ViT-L-14-336"])
+def test_of_clip_one_model_is_fetched(model):
+    url = open_clip.get_pretrained_cfg(model, "openai")["url"]
+    assert list_needed(f"clip+model={model}") == {f"clip/{url.rpartition('/')[2]}": url}
+
+
+@pytest.mark.parametrize("model", ["RN50", "RN50x4"])
+def test_of_cloob_one_model_is_fetched(model):
+    name = f"cloob_{model.lower()}_yfcc_epoch_28.pt"
+    assert list_needed(f"clip+checkpoint=cloob+model={model}") == {f"clip/{name}": f"{clip.CLOOB}{name}"}
+    assert list_needed("clip+checkpoint=random") == {}
 
 
 def test_a_text_model_is_fetched_with_the_vocabulary_of_the_data():

@@ -158,7 +158,8 @@ def test_clip_has_the_weights_of_its_checkpoint(weights):
     for checkpoint, expected in {
         "openai": ["clip/RN50-openai/open_clip_model.safetensors"],
         "yfcc15m": ["clip/RN50-yfcc15m/open_clip_model.safetensors"],
-        "cloob": ["clip/cloob_*_yfcc_epoch_28.pt"],
+        "cloob": ["clip/cloob_rn50_yfcc_epoch_28.pt"],
+        "cloob+encoder.model=RN50x4": ["clip/cloob_rn50x4_yfcc_epoch_28.pt"],
         "random": None,
     }.items():
         point = resolve("methods", f"erm+encoder=clip+encoder.checkpoint={checkpoint}").points[0]

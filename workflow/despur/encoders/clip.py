@@ -32,22 +32,43 @@ SETTINGS = {
     ),
 }
 
-DOWNLOADS = tuple(  # addresses hold the checksums
-    {
-        "url": f"https://openaipublic.azureedge.net/clip/models/{sha256}/{name}.pt",
-        "file": f"clip/{name}.pt",
-        "checksum": f"sha256:{sha256}",
-        "license": "MIT (OpenAI)",
-        "read_in": "openai/CLIP, clip/clip.py; open_clip, pretrained.py",
-    }
-    for name, sha256 in (
-        ("RN50", "afeb0e10f9e5a86da6080e35cf09123aca3b358a0c3e3b6c78a7b63bc04b6762"),
-        ("ViT-L-14", "b8cca3fd41ae0c99ba7e8951adf17d267cdb84cd88be6f7c2e0eca1737a03836"),
-    )
+DOWNLOADS = (
+    *(  # addresses hold the checksums
+        {
+            "url": f"https://openaipublic.azureedge.net/clip/models/{sha256}/{model}{pixels}.pt",
+            "file": f"clip/{model}{pixels}.pt",
+            "only_with": f"checkpoint=openai model={model}",
+            "checksum": f"sha256:{sha256}",
+            "license": "MIT (OpenAI)",
+            "read_in": "openai/CLIP, clip/clip.py; open_clip, pretrained.py",
+        }
+        for model, pixels, sha256 in (
+            ("RN50", "", "afeb0e10f9e5a86da6080e35cf09123aca3b358a0c3e3b6c78a7b63bc04b6762"),
+            ("RN101", "", "8fa8567bab74a42d41c5915025a8e4538c3bdbe8804a470a72f30b0d94fab599"),
+            ("RN50x4", "", "7e526bd135e493cef0776de27d5f42653e6b4c8bf9e0f653bb11773263205fdd"),
+            ("RN50x16", "", "52378b407f34354e150460fe41077663dd5b39c54cd0bfd2b27167a4a06ec9aa"),
+            ("RN50x64", "", "be1cfb55d75a9666199fb2206c106743da0f6468c9d327f3e0d0a543a9919d9c"),
+            ("ViT-B-32", "", "40d365715913c9da98579312b702a82c18be219cc2a73407c4526f58eba950af"),
+            ("ViT-B-16", "", "5806e77cd80f8b59890b7e101eabd078d9fb84e6937f9e85e4ecb61988df416f"),
+            ("ViT-L-14", "", "b8cca3fd41ae0c99ba7e8951adf17d267cdb84cd88be6f7c2e0eca1737a03836"),
+            ("ViT-L-14-336", "px", "3035c92b350959924f9f00213499208652fc7ea050643e8b385c2dac08641f02"),
+        )
+    ),
+    *(
+        {
+            "url": f"https://ml.jku.at/research/CLOOB/downloads/checkpoints/cloob_{file}_yfcc_epoch_28.pt",
+            "file": f"clip/cloob_{file}_yfcc_epoch_28.pt",
+            "only_with": f"checkpoint=cloob model={model}",
+            "license": "not stated",
+            "read_in": "code of others on GitHub",
+        }
+        for model, file in (("RN50", "rn50"), ("RN50x4", "rn50x4"))
+    ),
 )
 WEIGHTS_WITH = {
     "checkpoint=random": (),
-    "checkpoint=cloob": ("clip/cloob_*_yfcc_epoch_28.pt",),
+    "checkpoint=cloob model=RN50": ("clip/cloob_rn50_yfcc_epoch_28.pt",),
+    "checkpoint=cloob": ("clip/cloob_rn50x4_yfcc_epoch_28.pt",),
     "checkpoint=openai": (
         "clip/{model}.pt | clip/{model}px.pt | clip/{model}-{checkpoint}/open_clip_pytorch_model.bin | "
         "clip/{model}-{checkpoint}/open_clip_model.safetensors",

@@ -9,7 +9,7 @@ file of a data set or encoder, a mapping for each file with the keys
 - ``name``: of an archive, where the address does not end with it
 - ``checksum``: ``md5:...`` or ``sha256:...``, as published; left out: it is recorded when the file first comes
 - ``size``: bytes, where published; ``license``: where the file does not state it otherwise
-- ``only_with``: the value of a setting with which the file is needed, ``model=roberta-*``; left out: always
+- ``only_with``: the values of settings with which the file is needed, ``checkpoint=openai model=RN*``; left out: always
 - ``read_in``: where these facts were read
 
 ``BY_HAND`` says what to do where an account or a form is needed."""
@@ -18,13 +18,13 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
 from urllib.parse import urlsplit
 
-from despur.specs.settings import Settings, spell
+from despur.specs.conditions import meets
+from despur.specs.settings import Settings
 from despur.storage.addresses import LOCAL, RECORD, load_record, note_address
 from despur.storage.archives import refuse_existing, unpack
 from despur.storage.store import InputError, write_json
@@ -62,8 +62,7 @@ class Download:
 
     def is_needed(self, settings: Settings) -> bool:
         """Whether the file is needed with these settings."""
-        chosen = (f"{key}={spell(value)}" for key, value in settings.items())
-        return not self.only_with or any(fnmatchcase(text, self.only_with) for text in chosen)
+        return meets(settings, self.only_with)
 
     def is_there(self, root: Path) -> bool:
         """Whether the file, or the folder that an archive makes, is there."""

@@ -18,8 +18,8 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
+from despur.specs.conditions import meets
 from despur.specs.declarations import read_declarations
-from despur.specs.settings import spell
 from despur.specs.spec import Spec
 
 DECLARED = {"datasets": "RAW", "encoders": "WEIGHTS"}
@@ -31,12 +31,14 @@ LARGE = 100e6  # bytes: a larger file is known by its size and time, not read
 def list_patterns(point: Spec) -> tuple[str, ...]:
     """The patterns of all raw files that a data set needs, or of all weights that an encoder needs."""
     declarations, name = read_declarations(point.kind, point.base_name), DECLARED[point.kind]
-    more = (
-        next((files for key, files in declarations.get(f"{name}_WITH", {}).items() if fnmatchcase(chosen, key)), ())
-        for chosen in (f"{key}={spell(value)}" for key, value in point.settings.items())
-    )
+    more: dict[str, tuple[str, ...]] = {}
+    for conditions, files in declarations.get(f"{name}_WITH", {}).items():
+        if meets(point.settings, conditions):
+            more.setdefault(conditions.partition("=")[0], files)
     return tuple(
-        pattern.format(**point.settings) for patterns in (declarations.get(name, ()), *more) for pattern in patterns
+        pattern.format(**point.settings)
+        for patterns in (declarations.get(name, ()), *more.values())
+        for pattern in patterns
     )
 
 
