@@ -14,6 +14,7 @@ from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage.downloads import Download
 from despur.storage.pretrained import HUB
+from despur.storage.raw_files import list_patterns
 from despur.storage.store import InputError
 from despur.storage.tokenizers import VOCABULARIES
 
@@ -51,6 +52,28 @@ def test_what_is_there_is_not_downloaded_again(moji):
     [*fetch.fetch("moji", yes=True)]
     [*fetch.fetch("moji")]
     assert len(moji) == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "there", "missing"),
+    [
+        ("datasets", "waterbirds", ["waterbirds_v1.0/metadata.csv"], []),
+        ("datasets", "amazon", ["amazon_v2.0/reviews.csv"], ["amazon_v2.1.tar.gz"]),
+        ("datasets", "amazon", ["amazon_v2.0/reviews.csv", "amazon_v2.0/splits/category_subpopulation.csv"], []),
+        ("datasets", "bios+features=tokens", ["bios/train.parquet"], ["dev.pickle", "test.pickle"]),
+        ("encoders", "resnet50", ["resnet50-19c8e357.pth"], []),
+        ("encoders", "clip", ["clip/RN50-openai/open_clip_model.safetensors"], []),
+        ("encoders", "clip", ["clip/RN101.pt"], ["RN50.pt"]),
+    ],
+)
+def test_what_is_there_under_another_name_is_not_downloaded(tmp_path, kind, text, there, missing):
+    for name in there:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (point,) = resolve(kind, text).points
+    downloads = [each for each in fetch.list_downloads(kind, point.base_name) if each.is_needed(point.settings)]
+    patterns = list_patterns(point)
+    assert [each.local_name for each in downloads if not each.is_there(tmp_path, patterns)] == missing
 
 
 def test_nothing_is_downloaded_without_a_yes(moji, monkeypatch):

@@ -16,6 +16,7 @@ from despur.specs.settings import SettingError
 from despur.storage.addresses import ask_address, describe_address, note_address
 from despur.storage.downloads import Download, fetch_file
 from despur.storage.pretrained import weights_root
+from despur.storage.raw_files import list_patterns
 from despur.storage.reading import InputError
 from despur.storage.weight_files import list_encoders
 from despur.storage.weight_files import list_missing as list_missing_weights
@@ -121,7 +122,8 @@ def fetch_component(text: str, yes: bool) -> Iterator[str]:
     yield f"{read_docstring(kind, name)}\n"
     if by_hand:
         yield f"by hand: {by_hand}"
-    missing = [download for download in downloads if not download.is_there(root)]
+    patterns = {pattern for at in points for pattern in list_patterns(at)}
+    missing = [download for download in downloads if not download.is_there(root, patterns)]
     if not downloads:
         yield describe_nothing(kind, name, by_hand)
         return

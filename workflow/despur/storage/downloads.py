@@ -16,8 +16,9 @@ file of a data set or encoder, a mapping for each file with the keys
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -27,6 +28,7 @@ from despur.specs.conditions import meets
 from despur.specs.settings import Settings
 from despur.storage.addresses import LOCAL, RECORD, load_record, note_address
 from despur.storage.archives import refuse_existing, unpack
+from despur.storage.raw_files import has_files
 from despur.storage.store import InputError, write_json
 
 PARTS = ".downloads"  # unfinished downloads and archives, there too
@@ -64,9 +66,17 @@ class Download:
         """Whether the file is needed with these settings."""
         return meets(settings, self.only_with)
 
-    def is_there(self, root: Path) -> bool:
-        """Whether the file, or the folder that an archive makes, is there."""
-        return (root / (self.file or self.brings or self.into)).exists()
+    def is_there(self, root: Path, patterns: Iterable[str] = ()) -> bool:
+        """Whether the file, or the folder that an archive makes, is there; or what it would bring of the raw files that
+        these patterns stand for, under other names."""
+        place = self.file or self.brings or self.into
+        brought = [pattern for pattern in patterns if any(is_within(each, place) for each in pattern.split("|"))]
+        return (root / place).exists() or (bool(brought) and all(has_files(pattern, root) for pattern in brought))
+
+
+def is_within(pattern: str, place: str) -> bool:
+    """Whether a pattern stands for a file or folder, or for files in it."""
+    return fnmatchcase(place, "/".join(pattern.strip().split("/")[: place.count("/") + 1]))
 
 
 def fetch_file(download: Download, root: Path, report: Report) -> str:

@@ -2,9 +2,9 @@
 from another. No torch here.
 
 What an encoder's file declares: ``WEIGHTS``, patterns below DESPUR_WEIGHTS_ROOT, in the form of those of raw files;
-``WEIGHTS_WITH``, more of them by values of settings (``weights=pretrained``, ``checkpoint=cloob model=RN50``; ``checkpoint=*`` stands for all values
-that are not named before); ``DOWNLOADED``, where missing ones come by themselves. What was made with a file is made
-anew when its contents change."""
+``WEIGHTS_WITH``, more of them by values of settings (``weights=pretrained``, ``checkpoint=cloob model=RN50``;
+``checkpoint=*`` stands for all values that are not named before); ``DOWNLOADED``, where missing ones come by
+themselves. What was made with a file is made anew when its contents change."""
 
 import json
 from collections.abc import Iterable, Iterator
