@@ -113,7 +113,12 @@ def read(name: str, root: Path = Path("nowhere")) -> Dataset:
         f"{name}: nothing matches {[p for p in found if not found[p]]}"
     )
     many, one = (
-        {file for p in found for file in found[p] if p.endswith(raw_files.FOLDERS) == folder}
+        {
+            file
+            for p in found
+            for file in found[p]
+            if raw_files.choose_alternative(p, root).endswith(raw_files.FOLDERS) == folder
+        }
         for folder in (True, False)
     )
     opened = {file for file in OPENED if file.is_relative_to(root) and "weights" not in file.parts}

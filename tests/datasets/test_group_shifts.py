@@ -335,6 +335,12 @@ def test_amazon_is_negative_or_positive_with_categories_as_groups(reviews):
     assert dataset.inputs.sum(axis=1).tolist() == [10, 0, 3, 4]
 
 
+def test_a_folder_of_amazon_that_holds_nothing_hides_no_other_one(reviews):
+    (reviews / "amazon_v2.1").rename(reviews / "amazon_v2.0")
+    (reviews / "amazon_v2.1").mkdir()
+    assert len(read("amazon", reviews).table) == 4
+
+
 def test_amazon_may_have_stars_as_classes(reviews):
     dataset = read("amazon+classes=stars", reviews)
     assert dataset.table["split"].tolist() == ["train", "train", "val", "test", "val"]

@@ -207,6 +207,15 @@ def test_celeba_may_be_sorted_into_the_authors_folders(tmp_path):
     assert read("celeba+size=32", tmp_path).table["y"].tolist() == [1, 0, 1, 0, 0, 1]
 
 
+def test_a_folder_of_celeba_that_holds_nothing_hides_no_other_one(tmp_path):
+    celeba(tmp_path, folder="CelebA")
+    (tmp_path / "celeba").mkdir()
+    (tmp_path / "celeba/list_attr_celeba.csv").write_text("image_id,Blond_Hair,Male\n")
+    fails("celeba", tmp_path, "celeba/list_attr_celeba.csv holds no list")  # the one that counts
+    (tmp_path / "celeba/list_attr_celeba.csv").unlink()
+    assert len(read("celeba+size=32", tmp_path).table) == len(FACES)
+
+
 def test_celeba_is_cut_to_its_central_square_and_enlarged(tmp_path):
     folder = celeba(tmp_path)
     dataset = read("celeba", tmp_path)

@@ -299,6 +299,39 @@ def test_imagenet_without_lists_or_with_a_flat_folder_says_what_to_do(tmp_path):
     fails("imagenet", tmp_path, "val is flat", "folder")
 
 
+def flatten(folder, solution):
+    """Validation images as Kaggle has them, and its list."""
+    lines = ["ImageId,PredictionString"]
+    for path in sorted((folder / "val").glob("*/*")):
+        lines.append(f"{path.stem},{path.parent.name} 1 2 30 40 {path.parent.name} 5 6 7 8 ")
+        path.rename(folder / "val" / path.name)
+    for synset in SYNSETS:
+        (folder / "val" / synset).rmdir()
+    solution.write_text("\n".join(lines))
+
+
+@pytest.mark.parametrize("solution", ["LOC_val_solution.csv", "ILSVRC/LOC_val_solution.csv"])
+def test_validation_images_without_folders_are_of_the_classes_that_kaggle_lists(tmp_path, solution):
+    folder = imagenet(tmp_path, "ILSVRC/Data/CLS-LOC")
+    before = read("imagenet+labels=drawn+size=32", tmp_path)
+    pixels = before.inputs[0:12]
+    flatten(folder, tmp_path / solution)
+    after = read("imagenet+labels=drawn+size=32", tmp_path)
+    assert after.table.equals(before.table) and (after.inputs[0:12] == pixels).all()
+    (tmp_path / "mine.txt").write_text(f"{SYNSETS[1]}\n{SYNSETS[0]}\n")
+    assert len(read("imagenet100+size=32+synsets=mine.txt", tmp_path).table) == 8
+    picture(folder / "val/ILSVRC2012_val_9.JPEG")
+    fails("imagenet", tmp_path, solution, "no class of", "ILSVRC2012_val_9.JPEG")
+
+
+def test_training_and_validation_images_may_lie_apart(tmp_path):
+    folder = imagenet(tmp_path, "ILSVRC2012")
+    before = read("imagenet+labels=drawn+size=32", tmp_path)
+    (tmp_path / "imagenet").mkdir()
+    (folder / "val").rename(tmp_path / "imagenet/val")
+    assert read("imagenet+labels=drawn+size=32", tmp_path).table.equals(before.table)
+
+
 def test_imagenet100_takes_the_listed_classes_in_their_order(tmp_path):
     imagenet(tmp_path)
     (tmp_path / "mine.txt").write_text(f"{SYNSETS[1]}\n{SYNSETS[0]}\n")

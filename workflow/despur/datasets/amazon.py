@@ -49,7 +49,6 @@ DOWNLOADS = (  # WILDS's
     },
 )
 
-FOLDERS = ("amazon_v2.1", "amazon_v2.0")
 SOURCE = "https://wilds.stanford.edu/datasets/#amazon"
 LICENSE = "research purposes only"
 REMEDY = f"Get WILDS's Amazon ({SOURCE}) anew into amazon_v2.1/ in the folder that DESPUR_DATA_ROOT names"
@@ -65,10 +64,7 @@ CLASSES: dict[str, dict[str, tuple[int, ...]]] = {  # each with the stars that r
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Every review is an original of its own."""
-    folder = metadata_tables.find(data_root, FOLDERS, REMEDY)
-    path, split_path = (
-        metadata_tables.find(folder, [name], REMEDY) for name in ("reviews.csv", f"splits/{settings['split']}.csv")
-    )
+    path, split_path = (metadata_tables.find_chosen(data_root, each.format(**settings), REMEDY) for each in RAW)
     columns, text = ["reviewText", "overall", "category"], ["reviewText"]
     raw = metadata_tables.read_table(path, columns, REMEDY, may_be_empty=text, keep_default_na=False)
     split = metadata_tables.read_table(split_path, ["split"], REMEDY)["split"]

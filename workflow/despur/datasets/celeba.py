@@ -80,20 +80,18 @@ PUBLISHED_SIZES = {
     "test": [9767, 7535, 2480, 180],
 }
 
-RAW = (
-    "celeba/list_attr_celeba.* | "
-    "[cC]eleb[aA]*/list_attr_celeba.* | "
-    "[cC]eleb[aA]*/*/list_attr_celeba.* | "
-    "celebA/data/Anno/list_attr_celeba.*",
-    "celeba/list_eval_partition.* | "
-    "[cC]eleb[aA]*/list_eval_partition.* | "
-    "[cC]eleb[aA]*/*/list_eval_partition.* | "
-    "celebA/data/Eval/list_eval_partition.*",
-    "celeba/img_align_celeba/* | "
-    "[cC]eleb[aA]*/img_align_celeba/* | "
-    "[cC]eleb[aA]*/Img/img_align_celeba/* | "
-    "celebA/data/*/img_align_celeba/* | "
-    "celebA/data/img_align_celeba/*",
+RAW = tuple(
+    " | ".join(
+        f"{folder}/{sub}{file}"
+        for folder in ("celeba", "celebA/data", "celebA", "CelebA", "celebA_v1.0")
+        for sub in subs
+        for file in files
+    )
+    for files, subs in (
+        (("list_attr_celeba.txt", "list_attr_celeba.csv"), ("", "Anno/", "Eval/")),
+        (("list_eval_partition.txt", "list_eval_partition.csv"), ("", "Anno/", "Eval/")),
+        (("img_align_celeba/*",), ("", "Img/")),
+    )
 )
 DOWNLOADS = (  # the variant of WILDS: the lists as .csv
     {
@@ -104,8 +102,6 @@ DOWNLOADS = (  # the variant of WILDS: the lists as .csv
     },
 )
 
-FOLDERS = ("celeba", "celebA/data", "celebA", "CelebA", "celebA_v1.0")
-IMAGES = ("img_align_celeba/img_align_celeba", "img_align_celeba", "Img/img_align_celeba")  # Kaggle's is nested
 SOURCE = "https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html"
 LICENSE = "non-commercial research"
 REMEDY = (
@@ -116,14 +112,12 @@ REMEDY = (
 SIDES = (178, 218)
 
 
-def read_list(folder: Path, name: str, column: str) -> tuple[Path, pd.Series]:
+def read_list(data_root: Path, pattern: str, column: str) -> tuple[Path, pd.Series]:
     """One of CelebA's lists, and a column of it by file name of the image.
 
     ``.csv``: commas. ``.txt``: blanks; the attributes' has a line with the number of images and a header that does not
     name the first column, the splits' has neither."""
-    path = metadata_tables.find(
-        folder, [f"{sub}{name}.{kind}" for kind in ("txt", "csv") for sub in ("", "Anno/", "Eval/")], REMEDY
-    )
+    path = metadata_tables.find_chosen(data_root, pattern, REMEDY)
     lines = metadata_tables.read_lines(path, REMEDY)[:3]
     fields = [line.replace(",", " ").split() for line in lines]
     counted = len(fields) > 0 and len(fields[0]) == 1
@@ -146,15 +140,8 @@ def read_list(folder: Path, name: str, column: str) -> tuple[Path, pd.Series]:
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """The given splits; every image is an original of its own. No augmentation (released code)."""
-    folder, size = metadata_tables.find(data_root, FOLDERS, REMEDY), settings["size"]
-    lists = [
-        read_list(folder, *what)
-        for what in (
-            ("list_attr_celeba", "Blond_Hair"),
-            ("list_attr_celeba", "Male"),
-            ("list_eval_partition", "partition"),
-        )
-    ]
+    size = settings["size"]
+    lists = [read_list(data_root, *what) for what in ((RAW[0], "Blond_Hair"), (RAW[0], "Male"), (RAW[1], "partition"))]
     (path, blond), (_, male), (split_path, split) = lists
     strangers = set(blond.index) ^ set(split.index)
     if strangers:
@@ -177,7 +164,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "sha256": {file.name: sha256(file) for file in (path, split_path)},
     }
     remedy = f"{path} lists it. {REMEDY}"
-    nest = metadata_tables.find(folder, [f"{sub}/{blond.index[0]}" for sub in IMAGES], remedy).parent
+    nested = [folder[:-1] + sub for folder in RAW[2].split(" | ") for sub in ("img_align_celeba/", "")]  # Kaggle's is
+    nest = metadata_tables.find(data_root, [f"{folder}{blond.index[0]}" for folder in nested], remedy).parent
     images = image_files.images([nest / name for name in blond.index], size, partial(prepare, size=size), remedy)
     return Dataset(images, table, about)
 

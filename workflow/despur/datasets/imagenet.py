@@ -2,8 +2,8 @@
 200 GB of disk.
 
 From ``imagenet/`` (or ``ILSVRC2012/``, ``ILSVRC/Data/CLS-LOC/``) under DESPUR_DATA_ROOT: ``train/SYNSET/`` and
-``val/SYNSET/``. The labels of Table 4 are those of SimCLR's lists, ``imagenet_subsets/1percent.txt`` and
-``10percent.txt``, under DESPUR_DATA_ROOT as well."""
+``val/SYNSET/``, or ``val/`` with Kaggle's ``LOC_val_solution.csv``. The labels of Table 4 are those of SimCLR's lists,
+``imagenet_subsets/1percent.txt`` and ``10percent.txt``, under DESPUR_DATA_ROOT as well."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from despur.datasets.sources import image_files, metadata_tables
-from despur.datasets.sources.objects import class_folders, dataset, images_in, is_synset, squared
+from despur.datasets.sources.imagenet_folders import REMEDY, list_images
+from despur.datasets.sources.objects import dataset, squared
 from despur.specs.selfsupervised_hyperparameters import LARGE_BATCHES, NT_XENT
 from despur.specs.settings import Settings, choice, for_each, int_
 from despur.storage.store import Array, Dataset, InputError
@@ -52,11 +53,17 @@ PUBLISHED_SIZES = {"train": 1_281_167, "test": 50_000}  # Russakovsky et al. 201
 
 RAW = (
     "imagenet/train/n* | ILSVRC2012/train/n* | ILSVRC/Data/CLS-LOC/train/n*",
-    "imagenet/val/n* | ILSVRC2012/val/n* | ILSVRC/Data/CLS-LOC/val/n*",
+    "imagenet/val/* | ILSVRC2012/val/* | ILSVRC/Data/CLS-LOC/val/*",
+    # the first, where there is one: folders of classes, or the list of them
+    "imagenet/val/n* | ILSVRC2012/val/n* | ILSVRC/Data/CLS-LOC/val/n* | LOC_val_solution.csv | "
+    "ILSVRC/LOC_val_solution.csv | imagenet/LOC_val_solution.csv | ILSVRC2012/LOC_val_solution.csv | "
+    "ILSVRC/Data/CLS-LOC/LOC_val_solution.csv",
 )
 BY_HAND = (
-    "make an account at https://image-net.org and accept its terms; get ILSVRC2012_img_train.tar and "
-    "ILSVRC2012_img_val.tar; unpack them into imagenet/train/SYNSET/ and imagenet/val/SYNSET/"
+    "make an account at https://image-net.org and accept its terms; get ILSVRC2012_img_train.tar, "
+    "ILSVRC2012_img_val.tar and ILSVRC2012_devkit_t12.tar.gz into imagenet/; torchvision.datasets.ImageNet('imagenet', "
+    "split) with the splits train and val unpacks them into imagenet/train/SYNSET/ and imagenet/val/SYNSET/. Or get "
+    "ILSVRC/ and LOC_val_solution.csv of https://www.kaggle.com/c/imagenet-object-localization-challenge"
 )
 DOWNLOADS = tuple(
     {
@@ -68,10 +75,8 @@ DOWNLOADS = tuple(
 )
 RAW_WITH = {"labels=published": ("imagenet_subsets/1percent.txt", "imagenet_subsets/10percent.txt")}
 
-ROOTS = ("imagenet", "ILSVRC2012", "ILSVRC/Data/CLS-LOC")
 SOURCE = "https://image-net.org/challenges/LSVRC/2012/"
 LICENSE = "ImageNet: non-commercial research"
-REMEDY = f"Get {SOURCE} and unpack it, with a folder for each class in train/ and in val/"
 DRAWN = "Get it from https://github.com/google-research/simclr/tree/master/imagenet_subsets, or use labels=drawn"
 
 
@@ -96,14 +101,7 @@ def build_with_paths(
 ) -> tuple[Dataset, list[Path]]:
     """ImageNet, or only the classes ``synsets``, which are ``listed`` (a sentence); and the paths of the training
     images."""
-    folder = metadata_tables.find(data_root, ROOTS, REMEDY)
-    for part in ("train", "val"):
-        if not (folder / part).is_dir() or images_in(folder / part):
-            raise InputError(
-                f"{folder / part} is flat or not there: the class of an image is the name of its folder. {REMEDY}"
-            )
-    names = list(synsets or sorted(path.name for path in (folder / "train").iterdir() if is_synset(path.name)))
-    train, test = (class_folders(folder / part, names, f"{listed}{REMEDY}") for part in ("train", "val"))
+    names, train, test = list_images(data_root, synsets, listed)
     files, size = [*train, *test], settings["size"]
     inputs = image_files.images([path for path, _ in files], size, partial(squared, size=size), REMEDY)
     split = ["train"] * len(train) + ["test"] * len(test)

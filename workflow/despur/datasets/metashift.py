@@ -53,13 +53,14 @@ GROUPS = {  # folder: class, attribute
 }
 
 
-def list_images(folder: Path) -> pd.DataFrame:
+def list_images(data_root: Path) -> pd.DataFrame:
     """Images with class and attribute, by group and name. Raises InputError for a group without images."""
     rows = []
     for group, (y, a) in GROUPS.items():
-        files = objects.images_in(folder / group) if (folder / group).is_dir() else []
+        folder = metadata_tables.find(data_root, (f"metashift/{FOLDER}/{group}", f"{FOLDER}/{group}"), REMEDY)
+        files = objects.images_in(folder)
         if not files:
-            raise InputError(f"{folder / group} has no images. {REMEDY}")
+            raise InputError(f"{folder} has no images. {REMEDY}")
         rows += [(file, y, a) for file in files]
     return pd.DataFrame(rows, columns=["file", "y", "a"])
 
@@ -68,7 +69,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """An image is an original, also where it is in two groups, as pictures of Visual Genome with a cat and a dog may
     be."""
     size = settings["size"]
-    images = list_images(metadata_tables.find(data_root, (f"metashift/{FOLDER}", FOLDER), REMEDY))
+    images = list_images(data_root)
     original, names = pd.factorize(images["file"].map(lambda file: file.name))
     order = derive_generator("metashift", settings["draw"]).permutation(len(names))
     tested, validated = (int(settings[f"{part}_fraction"] * len(names)) for part in ("test", "val"))

@@ -1,8 +1,7 @@
 """BREEDS (Santurkar et al. 2020): ImageNet's classes as subclasses of the nodes at one level of a hierarchy.
 
-ImageNet lies as in ``imagenet/`` (``ILSVRC2012/``, ``ILSVRC/Data/CLS-LOC/``) with ``train/SYNSET/`` and
-``val/SYNSET/``; the published hierarchy in ``breeds/``: ``dataset_class_info.json``, ``class_hierarchy.txt``,
-``node_names.txt``."""
+ImageNet lies as imagenet_folders.py says; the published hierarchy in ``breeds/``: ``dataset_class_info.json``,
+``class_hierarchy.txt``, ``node_names.txt``."""
 
 import json
 from functools import cache, partial
@@ -15,18 +14,14 @@ import pandas as pd
 
 from despur.compute.randomness import derive_generator
 from despur.datasets.sources import image_files, metadata_tables
-from despur.datasets.sources.objects import class_folders
+from despur.datasets.sources.imagenet_folders import REMEDY as IMAGENET_REMEDY
+from despur.datasets.sources.imagenet_folders import list_images
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings
 from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
 
 REVISION = 2  # images are cut to the pixel where torchvision cuts them
-ROOTS = ("imagenet", "ILSVRC2012", "ILSVRC/Data/CLS-LOC")
-IMAGENET = (
-    "Get ImageNet (https://image-net.org/challenges/LSVRC/2012/) and unpack it, with a folder for each class in "
-    "train/ and in val/"
-)
 SOURCE = read_declarations("datasets", "entity13")["SOURCE"]
 REMEDY = f"Put the three files of {SOURCE} into breeds/ in the folder that DESPUR_DATA_ROOT names"
 FILES = ("dataset_class_info.json", "class_hierarchy.txt", "node_names.txt")
@@ -115,13 +110,11 @@ def build(settings: Settings, data_root: Path, level: int, ancestor: str, subcla
     The attribute is the place of a subclass in its class, in the order of their synsets; every image is an original of
     its own."""
     size = settings["size"]
-    tree = Hierarchy(metadata_tables.find(data_root, ["breeds", "imagenet_class_hierarchy/modified"], REMEDY))
+    hierarchies = [f"{folder}/{FILES[0]}" for folder in ("breeds", "imagenet_class_hierarchy/modified")]
+    tree = Hierarchy(metadata_tables.find(data_root, hierarchies, REMEDY).parent)
     superclasses = find_superclasses(tree, level, ancestor, subclasses, classes)
     synsets = [synset for subclass_synsets in superclasses.values() for synset in subclass_synsets]
-    folder = metadata_tables.find(data_root, ROOTS, IMAGENET)
-    train, test = (
-        class_folders(folder / part, synsets, f"{tree.files[0]} lists it. {IMAGENET}") for part in ("train", "val")
-    )
+    _, train, test = list_images(data_root, synsets, f"{tree.files[0]} lists it. ")
     split = np.array(["train"] * len(train) + ["test"] * len(test), dtype=object)
     held_out = derive_generator("breeds/split").permutation(len(train))[: round(0.2 * len(train))]
     split[held_out] = "val"
@@ -130,7 +123,7 @@ def build(settings: Settings, data_root: Path, level: int, ancestor: str, subcla
         {"split": split, "y": which // subclasses, "a": which % subclasses, "original": np.arange(len(which))}
     )
     images = image_files.images(
-        [path for path, _ in (*train, *test)], size, partial(image_files.as_clip, size=size), IMAGENET
+        [path for path, _ in (*train, *test)], size, partial(image_files.as_clip, size=size), IMAGENET_REMEDY
     )
     dataset = Dataset(images, table, about(size, [tree.names[node] for node in superclasses], subclasses, tree.files))
     dataset.about["groups"] = [tree.names[synset] for synset in synsets]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from despur.storage.raw_files import choose_alternative
 from despur.storage.store import Array, InputError
 
 SPLITS = {0: "train", 1: "val", 2: "test"}  # WILDS's codes
@@ -19,6 +20,14 @@ def find(root: Path, names: Sequence[str], remedy: str) -> Path:
         if (root / name).exists():
             return root / name
     raise InputError(f"none of {', '.join(names)} is there under {root.resolve()}. {remedy}")
+
+
+def find_chosen(root: Path, pattern: str, remedy: str) -> Path:
+    """The first of a pattern's alternatives that something below ``root`` matches, as of raw files. Raises InputError
+    if nothing matches one."""
+    if chosen := choose_alternative(pattern, root):
+        return root / chosen
+    raise InputError(f"none of {pattern.replace(' |', ',')} is there under {root.resolve()}. {remedy}")
 
 
 def read_lines(path: Path, remedy: str) -> list[str]:
