@@ -225,6 +225,15 @@ def test_celeba_is_cut_to_its_central_square_and_enlarged(tmp_path):
     assert np.array_equal(dataset.inputs[2:3][0], np.asarray(middle.resize((224, 224), Image.Resampling.BILINEAR)))
 
 
+def test_celeba_may_be_as_clip_sees_it(tmp_path):
+    folder = celeba(tmp_path)
+    found = read("celeba+fit=clip+size=32", tmp_path).inputs[2:3][0]
+    with Image.open(folder / "img_align_celeba" / FACES[2]) as image:
+        assert (found == np.asarray(image.resize((32, 39), Image.Resampling.BICUBIC))[4:36]).all()
+    picture(folder / "img_align_celeba" / FACES[3], 409, 687)
+    fails("celeba+fit=clip", tmp_path, "409x687, not 178x218", make=True)
+
+
 def test_a_split_list_in_another_order_is_matched_by_name(tmp_path):
     folder = celeba(tmp_path)
     lines = (folder / "list_eval_partition.txt").read_text().splitlines()

@@ -11,11 +11,14 @@ import pandas as pd
 from PIL import Image
 
 from despur.datasets.sources import image_files, metadata_tables
-from despur.specs.settings import Settings, for_each, int_
+from despur.specs.settings import Settings, choice, for_each, int_
 from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
 
-SETTINGS = {"size": int_(224, "released code: pixels a side, enlarged from 178", at_least=32)}
+SETTINGS = {
+    "size": int_(224, "released code: pixels a side, enlarged from 178", at_least=32),
+    "fit": choice("crop", "released code: cut, then resized; clip: as Zhang & Re 2022 embed images", "crop", "clip"),
+}
 
 # Where Zhang et al. copy a result ("we defer to the original papers", App. E.2.5), the original's settings as far as
 # the text, the released codes or the codes of others state them; what none of them states is as for ERM.
@@ -166,14 +169,19 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     remedy = f"{path} lists it. {REMEDY}"
     nested = [folder[:-1] + sub for folder in RAW[2].split(" | ") for sub in ("img_align_celeba/", "")]  # Kaggle's is
     nest = metadata_tables.find(data_root, [f"{folder}{blond.index[0]}" for folder in nested], remedy).parent
-    images = image_files.images([nest / name for name in blond.index], size, partial(prepare, size=size), remedy)
+    images = image_files.images(
+        [nest / name for name in blond.index], size, partial(prepare, size=size, fit=settings["fit"]), remedy
+    )
     return Dataset(images, table, about)
 
 
-def prepare(image: Image.Image, size: int) -> Image.Image:
-    """The central square of 178, resized to (size,size). Raises ValueError for an image that is not 178x218."""
+def prepare(image: Image.Image, size: int, fit: str) -> Image.Image:
+    """The central square of 178, resized bilinearly to (size,size); or resized and cut as CLIP's preprocessing does.
+    Raises ValueError for an image that is not 178x218."""
     if image.size != SIDES:
         raise ValueError(f"it is {image.width}x{image.height}, not 178x218")
+    if fit == "clip":
+        return image_files.as_clip(image, size)
     width, height = SIDES
     top = (height - width) // 2
     return image.crop((0, top, width, top + width)).resize((size, size), Image.Resampling.BILINEAR)
