@@ -152,6 +152,16 @@ def test_a_check_downloads_nothing_and_says_how_to_get_the_files(here, monkeypat
     assert not (here / "raw").exists()
 
 
+def test_a_check_downloads_no_tokenizer(here, monkeypatch, made_up_sizes):
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(here))
+    monkeypatch.setenv("DESPUR_WEIGHTS_ROOT", str(here / "weights"))
+    monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("a download"))
+    with pytest.raises(InputError, match=r"this check downloads nothing: .*bert-base-uncased/vocab.txt is not there"):
+        list(check("civilcomments"))
+    with pytest.raises(InputError, match=r"hf/me--small/config.json is not there.*me--small--COMMIT"):
+        list(check("civilcomments+vocabulary=me--small"))
+
+
 def test_a_check_decodes_images_of_each_split(monkeypatch, made_up_sizes):
     def make(rows):
         if rows.start <= 9 < rows.stop:
@@ -202,7 +212,7 @@ def test_the_raw_data_of_a_configuration_is_looked_for_and_not_read(here, monkey
             lines.append(line)
     assert "present   waterbirds" in lines
     (celeba,) = (line for line in lines if line.startswith("missing"))
-    assert celeba.startswith("missing   celeba: celeba/list_eval_partition.*; from https://mmlab")
+    assert celeba.startswith("missing   celeba: celeba/list_eval_partition.txt; from https://mmlab")
     assert any(line.startswith("download  cmnist: mnist/train-images") for line in lines)
     (here / "raw/celeba/list_eval_partition.csv").touch()
     assert not any(line.startswith("missing") for line in check(configfile=Path("own.yaml")))

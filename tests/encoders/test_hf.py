@@ -140,6 +140,15 @@ def test_weights_of_another_model_are_refused(saved):
         build("distilbert", (6,))
 
 
+def test_a_tokenizer_may_be_a_list_of_words(saved):
+    saved("distilbert")
+    folder = hf_folder("distilbert")
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer_config.json").write_text("{}")
+    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "fine"]))
+    assert tokenize(["fine words"], 4, "me--distilbert")[0:1].tolist() == [[2, 5, 1, 3]]
+
+
 def test_tokens_are_filled_with_what_is_no_token(saved):
     saved("distilbert")
     assert tokenize(["so is"], 4, "me--distilbert")[0:1].dtype == np.int32

@@ -143,6 +143,20 @@ def test_only_weights_of_a_commit_are_downloaded(weights, encoder):
     assert lines and all(f"--{40 * 'a'}/" in line and "Without a network, put it there" in line for line in lines)
 
 
+def test_missing_tokenizers_are_named_before_the_data_are_made(weights):
+    run = locate_result("results/runs/amazon/erm+encoder=bigru/s0")
+    assert [line.split()[0] for line in jobs.list_missing(run)] == [str(weights / "bert-base-uncased/vocab.txt")]
+    own = locate_result("results/runs/amazon+vocabulary=me--tiny/erm+encoder=bigru/s0")
+    with pytest.raises(InputError, match=r"hf/me--tiny/config\.json is not there.*me--tiny--COMMIT"):
+        list(jobs.list_missing(own))
+    (weights / "hf/me--tiny").mkdir(parents=True)
+    for name in ("config.json", "tokenizer_config.json", "vocab.txt"):
+        (weights / "hf/me--tiny" / name).touch()
+    assert list(jobs.list_missing(own)) == []
+    commit = "results/data/amazon+vocabulary=me--tiny--" + 40 * "a"
+    assert "downloads it" in next(jobs.list_missing(locate_result(commit)))
+
+
 def test_all_files_of_a_local_model_count(weights):
     folder, run = weights / "hf/me--tiny", RUN.replace("stored", "hf+encoder.model=me--tiny")
     names = ("config.json", "preprocessor_config.json", "model-1-of-2.safetensors", "model-2-of-2.safetensors")

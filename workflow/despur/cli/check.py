@@ -141,6 +141,8 @@ def check_dataset(name: str) -> Iterator[str]:
         if missing and raw_files.is_downloaded(raw.base_name):
             told = f"this check downloads nothing; the run will, or put them there from {source}"
             raise InputError(f"{', '.join(missing)} are not under {root}: {told}")
+        if tokenizer := [*jobs.list_missing_tokenizers([raw])]:
+            raise InputError(f"this check downloads nothing: {'; '.join(tokenizer)}")
         dataset = build_dataset(raw, root)
         keys = data_checks.read_inputs(dataset)
         lists = (

@@ -9,10 +9,14 @@ from typing import Any
 
 from despur.orchestration import artifact_files, experiments, matrix, paper_folders
 from despur.specs.paths import ResultPath, data_root
+from despur.specs.spec import Spec
 from despur.specs.stages import STAGES
-from despur.storage import hub, raw_files, weight_files
+from despur.storage import hub, raw_files, tokenizers, weight_files
 from despur.storage.digest import declarations_digest, script_digest
 from despur.storage.reading import InputError
+
+ROOT = "or set DESPUR_WEIGHTS_ROOT to the folder that holds it"
+DOWNLOADED = f"the job that needs it downloads it. Without a network, put it there, {ROOT}"
 
 
 def find_result(stage: str, wildcards: Mapping[str, str]) -> ResultPath:
@@ -30,10 +34,15 @@ def list_data_files(result: ResultPath) -> list[Path]:
 
 
 def list_missing(result: ResultPath) -> Iterator[str]:
-    """What is said, before anything is made, of weights that are not there and that the job of a result downloads.
-    Raises InputError for others, and for class embeddings that the data do not have. Nothing is missing where the
-    result is there."""
-    if not STAGES[result.stage].trains or (result.folder / "about.json").exists():
+    """What is said, before anything is made, of weights and tokenizers that are not there and that the job of a result,
+    or of its data, downloads. Raises InputError for others, and for class embeddings that the data do not have. Nothing
+    is missing where the result is there."""
+    if (result.folder / "about.json").exists():
+        return
+    data = result if result.stage == "data" else result.data
+    if not (data.folder / "about.json").exists():
+        yield from list_missing_tokenizers(result.datasets.points)
+    if not STAGES[result.stage].trains:
         return
     given = [point.base_name for point in result.sweep.points if point.settings.get("classes") == "given"]
     if given and (lacking := [d for d in result.datasets.points if raw_files.lacks_class_embeddings(d, data_root())]):
@@ -44,10 +53,21 @@ def list_missing(result: ResultPath) -> Iterator[str]:
     for encoder in weight_files.list_encoders(result.sweep.points):
         for file in weight_files.list_missing(encoder):
             told = f"{file} is not there, from which the encoder {encoder.base_name} starts"
-            remedy = "or set DESPUR_WEIGHTS_ROOT to the folder that holds it"
             if not hub.is_downloaded(encoder):
-                raise InputError(f"{told} ({result.folder}): put it there, {remedy}{hub.how_to_download(encoder)}")
-            yield f"{told}: the job that needs it downloads it. Without a network, put it there, {remedy}"
+                raise InputError(f"{told} ({result.folder}): put it there, {ROOT}{hub.how_to_download(encoder)}")
+            yield f"{told}: {DOWNLOADED}"
+
+
+def list_missing_tokenizers(points: Iterable[Spec]) -> Iterator[str]:
+    """What is said of the files of tokenizers that data sets need, and that their jobs download. Raises InputError for
+    others."""
+    for point in points:
+        vocabulary = point.settings.get("vocabulary", "words")
+        for file in tokenizers.list_missing(vocabulary) if vocabulary != "words" else ():
+            told = f"{file} is not there, by which {point.name} tells words"
+            if not tokenizers.is_downloaded(vocabulary):
+                raise InputError(f"{told}: put it there, {ROOT}; or name a commit of the hub: {vocabulary}--COMMIT")
+            yield f"{told}: {DOWNLOADED}"
 
 
 def list_upstream_files(result: ResultPath, component: str, file: str) -> list[Path]:

@@ -14,7 +14,8 @@ from despur.specs.spec import Spec
 from despur.storage.pretrained import HUB, fetch, remedy, weights_root
 from despur.storage.reading import InputError
 
-TOKENIZER = ("config.json", "tokenizer_config.json", "tokenizer.json")  # what transformers' save_pretrained writes
+# Of a tokenizer: what transformers' save_pretrained writes, or of the last file what older models have instead.
+TOKENIZER = (("config.json",), ("tokenizer_config.json",), ("vocab.txt", "vocab.json", "tokenizer.json"))
 
 
 def split_commit(model: str) -> tuple[str, str]:
@@ -64,7 +65,7 @@ def load_hub_tokenizer(model: str) -> Any:
     else."""
     from transformers import AutoTokenizer
 
-    path = [find_hub_file([f"hf/{model}/{file}"], model) for file in TOKENIZER][-1]
+    path = [find_hub_file([f"hf/{model}/{file}" for file in files], model) for files in TOKENIZER][-1]
     try:
         return AutoTokenizer.from_pretrained(str(path.parent), local_files_only=True)
     except Exception as error:  # tokenizers has errors of its own

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from despur.storage.hub import load_hub_tokenizer
-from despur.storage.pretrained import BERT, HUB, fetch, remedy
+from despur.storage.hub import TOKENIZER, load_hub_tokenizer, split_commit
+from despur.storage.pretrained import BERT, HUB, fetch, remedy, weights_root
 from despur.storage.store import Array, InputError, Lazy
 
 
@@ -49,6 +49,20 @@ VOCABULARIES = {
         ("<s>", "<pad>", "</s>", "<unk>"),
     ),
 }
+
+
+def list_missing(vocabulary: str) -> list[str]:
+    """The files of a tokenizer that are not there; of alternatives, the last."""
+    root, known = weights_root(), VOCABULARIES.get(vocabulary)
+    folder, files = (known.folder, [(file,) for file in known.files]) if known else (f"hf/{vocabulary}", TOKENIZER)
+    return [
+        str(root / folder / names[-1]) for names in files if not any((root / folder / name).exists() for name in names)
+    ]
+
+
+def is_downloaded(vocabulary: str) -> bool:
+    """Whether the files of a tokenizer come by themselves."""
+    return vocabulary in VOCABULARIES or bool(split_commit(vocabulary)[1])
 
 
 def load_tokenizer(vocabulary: str) -> Any:
