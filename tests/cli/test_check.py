@@ -1,5 +1,6 @@
 """What despur check calls right is right."""
 
+import re
 from argparse import Namespace
 
 import numpy as np
@@ -131,10 +132,22 @@ def test_what_a_split_lacks_is_said():
     ]
 
 
+def test_samples_of_one_original_may_be_the_same_and_published_ones_are_left_as_they_are():
+    dataset = tiny_dataset()
+    keys = np.arange(len(dataset.y))
+    first, second = dataset.rows("train")[:2]
+    keys[second] = keys[first]
+    said = {own: " ".join(data_doubts.list_duplicates(dataset, keys, own)) for own in (True, False)}
+    assert re.fullmatch(r"1 of .* have the inputs of another one of it: keep one of each", said[True])
+    assert said[False] == said[True].removesuffix(": keep one of each")
+    dataset.table.loc[second, "original"] = dataset.table.loc[first, "original"]
+    assert [*data_doubts.list_duplicates(dataset, keys, True)] == []
+
+
 def test_a_split_that_selects_and_has_no_sample_is_said():
     dataset = tiny_dataset()
     dataset.about["select"] = "vall"
-    doubts = [*data_doubts.list_doubts(dataset, np.arange(len(dataset.y)))]
+    doubts = [*data_doubts.list_doubts(dataset, np.arange(len(dataset.y)), own=True)]
     assert any(doubt.startswith("no sample of the split vall, which selects; there are train, val") for doubt in doubts)
 
 

@@ -151,7 +151,8 @@ def check_dataset(name: str) -> Iterator[str]:
             data_checks.list_encoders_to_name,
         )
         lacking = [line for list_missing in lists for line in list_missing(dataset, sweep.base_name)]
-        gaps = [*data_checks.list_gaps(dataset), *lacking, *data_doubts.list_doubts(dataset, keys)]
+        doubts = data_doubts.list_doubts(dataset, keys, own=sweep.base_name == "bring_your_own")
+        gaps = [*data_checks.list_gaps(dataset), *lacking, *doubts]
         samples = {split: len(dataset.rows(split)) for split in dataset.splits}
         sizes = ", ".join(f"{count:,} {split}" for split, count in samples.items())
         text = f"{point.name}: right; {sizes}; source: {dataset.about.get('source', 'not stated')}"

@@ -5,6 +5,7 @@ features."""
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 
 from despur.storage.store import MISSING, Array, Dataset
 
@@ -12,8 +13,9 @@ FEW = 20  # values of a feature that may be a label
 HEAD = 1000  # samples that are looked at first
 
 
-def list_doubts(dataset: Dataset, keys: Array) -> Iterator[str]:
-    """One line for each. ``keys``: (N,), the same for samples of the same inputs."""
+def list_doubts(dataset: Dataset, keys: Array, own: bool) -> Iterator[str]:
+    """One line for each. ``keys``: (N,), the same for samples of the same inputs. ``own``: whether somebody brought the
+    samples, and can take some out; published ones are what they are."""
     if "-1" in dataset.about["classes"] and len(dataset.about["classes"]) > 2:
         yield "-1 is a class here, not a missing one: if it is missing, leave these samples out"
     yield from list_label_doubts(dataset)
@@ -23,7 +25,7 @@ def list_doubts(dataset: Dataset, keys: Array) -> Iterator[str]:
             "in about['select'], or run methods with criterion=last"
         )
     yield from list_empty_groups(dataset)
-    yield from list_duplicates(dataset, keys)
+    yield from list_duplicates(dataset, keys, own)
     if isinstance(dataset.inputs, np.ndarray) and dataset.inputs.dtype == np.float32:
         yield from list_labels_among_features(dataset, dataset.inputs)
 
@@ -58,20 +60,21 @@ def list_empty_groups(dataset: Dataset) -> Iterator[str]:
             )
 
 
-def list_duplicates(dataset: Dataset, keys: Array) -> Iterator[str]:
-    """How many samples of a split are the same as another one of it, and how many as a training sample. ``keys``: as
-    for :func:`list_doubts`."""
+def list_duplicates(dataset: Dataset, keys: Array, own: bool) -> Iterator[str]:
+    """How many samples of a split are the same as another one of it, and how many as a training sample. Samples of one
+    original may be the same. ``keys``, ``own``: as for :func:`list_doubts`."""
     train = keys[dataset.rows("train")]
     for split in dataset.splits:
-        here = keys[dataset.rows(split)]
-        if repeated := len(here) - len(np.unique(here)):
+        rows = dataset.rows(split)
+        here = keys[rows]
+        pairs = np.unique(np.stack([here, pd.factorize(dataset.table["original"].iloc[rows])[0]], axis=1), axis=0)
+        if repeated := len(pairs) - len(np.unique(here)):
             same = f"{repeated:,} of {len(here):,} samples of the split {split}"
-            yield f"{same} have the inputs of another one of it: keep one of each"
+            yield f"{same} have the inputs of another one of it{': keep one of each' * own}"
         if split != "train" and (seen := int(np.isin(here, train).sum())):
-            yield (
-                f"{seen:,} of {len(here):,} samples of the split {split} have the inputs of a training sample: "
-                "take them out of one of the two, or metrics are of what was trained on"
-            )
+            remedy = ": take them out of one of the two, or metrics are of what was trained on"
+            same = f"{seen:,} of {len(here):,} samples of the split {split}"
+            yield f"{same} have the inputs of a training sample{remedy * own}"
 
 
 def list_labels_among_features(dataset: Dataset, inputs: Array) -> Iterator[str]:
