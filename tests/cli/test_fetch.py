@@ -97,6 +97,14 @@ def test_bundled_data_needs_no_download():
     assert "needs no download" in [*fetch.fetch("scene_digits")][-1]
 
 
+@pytest.mark.parametrize("name", ["hf", "timm"])
+def test_a_model_that_is_brought_is_not_called_bundled(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("DESPUR_WEIGHTS_ROOT", str(tmp_path))
+    said = [*fetch.fetch(name)][-1]
+    assert said.startswith(f"bring {tmp_path / name}/") and "--COMMIT" in said
+    assert "comes by itself" in [*fetch.fetch(f"{name}+model=a--{40 * '0'}")][-1]
+
+
 def test_a_file_that_data_sets_share_has_the_same_addresses_in_each():
     downloads = [each for name in list_components("datasets") for each in fetch.list_downloads("datasets", name)]
     addresses = {}

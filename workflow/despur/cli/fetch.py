@@ -13,13 +13,13 @@ from despur.specs.names import parse, unknown
 from despur.specs.paths import data_root
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
+from despur.specs.spec import Spec
+from despur.storage import hub, weight_files
 from despur.storage.addresses import ask_address, describe_address, note_address
 from despur.storage.downloads import Download, fetch_file
 from despur.storage.pretrained import weights_root
 from despur.storage.raw_files import list_patterns
 from despur.storage.reading import InputError
-from despur.storage.weight_files import list_encoders
-from despur.storage.weight_files import list_missing as list_missing_weights
 
 KINDS_WITH_DOWNLOADS = ("datasets", "encoders")  # components that state downloads
 
@@ -45,8 +45,8 @@ def list_missing(configfile: Path) -> list[str]:
     """The data sets whose raw files a configuration lacks, and the encoders whose weights, with their settings."""
     results = list_results(configfile)
     data = (each for each in list_needed_data(results) if each.describe_state(data_root()) in ("missing", "download"))
-    encoders = list_encoders(list_trained(results), without=())
-    names = [each.point.name for each in data] + [each.name for each in encoders if list_missing_weights(each)]
+    encoders = weight_files.list_encoders(list_trained(results), without=())
+    names = [each.point.name for each in data] + [each.name for each in encoders if weight_files.list_missing(each)]
     return list(dict.fromkeys(names))
 
 
@@ -125,7 +125,7 @@ def fetch_component(text: str, yes: bool) -> Iterator[str]:
     patterns = {pattern for at in points for pattern in list_patterns(at)}
     missing = [download for download in downloads if not download.is_there(root, patterns)]
     if not downloads:
-        yield describe_nothing(kind, name, by_hand)
+        yield describe_nothing(points[0], by_hand)
         return
     yield from (
         describe(download, find_statement(name, "LICENSE") if kind == "datasets" else "not stated", root)
@@ -140,12 +140,15 @@ def fetch_component(text: str, yes: bool) -> Iterator[str]:
         yield from check_dataset(text)
 
 
-def describe_nothing(kind: str, name: str, by_hand: str) -> str:
+def describe_nothing(point: Spec, by_hand: str) -> str:
     """Why nothing is downloaded."""
+    name, encoder = point.base_name, point.kind == "encoders"
     if by_hand:
         return "nothing else can be downloaded"
-    if kind == "datasets" and name == "bring_your_own":
+    if name == "bring_your_own":
         return "these are your own files: docs/your_own_data.md"
+    if encoder and weight_files.list_missing(point) and not hub.is_downloaded(point):
+        return f"bring {', '.join(weight_files.list_missing(point))}{hub.how_to_download(point)}"
     return f"{name} needs no download: it is bundled, or comes by itself when it is first used"
 
 

@@ -2,8 +2,8 @@
 class x source.
 
 From ``cifar-10-batches-py/`` and ``cifar-10.1/cifar10.1_v6_data.npy``, ``cifar10.1_v6_labels.npy`` under
-DESPUR_DATA_ROOT. CIFAR-10.1 is one set of 2,000 images, so it is divided here: the released code takes its rows out of
-CIFAR-10 instead, by mistake."""
+DESPUR_DATA_ROOT. CIFAR-10.1 is one set of 2,000 images, so it is divided, as in the released code; there training
+images are drawn with replacement, here, as for cifar10_02, without."""
 
 from pathlib import Path
 
