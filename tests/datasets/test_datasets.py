@@ -167,10 +167,11 @@ def mnist(tmp_path, monkeypatch, no_network):
 
 
 @pytest.mark.parametrize("shape", [(7,), (3, 4), (2, 3, 5)])
-def test_idx_files_are_read_in_their_shape(tmp_path, monkeypatch, shape):
+@pytest.mark.parametrize("folder", ["mnist", "MNIST/raw"])
+def test_idx_files_are_read_in_their_shape(tmp_path, monkeypatch, shape, folder):
     array = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
-    (tmp_path / "mnist").mkdir()
-    (tmp_path / "mnist" / IMAGES).write_bytes(idx(array))
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / folder / IMAGES).write_bytes(idx(array))
     monkeypatch.setitem(cmnist.SHA256, IMAGES, hashlib.sha256(idx(array)).hexdigest())
     assert np.array_equal(read_idx(tmp_path, IMAGES), array)
 

@@ -153,6 +153,13 @@ def test_images_are_cut_to_the_pixel_as_clip_cuts_them(shape):
     np.testing.assert_array_equal(np.asarray(image_files.as_clip(image, 32)), np.asarray(cut(image)))
 
 
+@pytest.mark.parametrize("shape", [(332, 500), (500, 334), (338, 500), (281, 500), (683, 1024), (40, 40)])
+def test_imagenet_is_cut_to_the_pixel_as_torchvision_cuts_it(shape):
+    image = Image.fromarray(np.random.default_rng(0).integers(0, 256, (*shape, 3), dtype=np.uint8))
+    cut = transforms.Compose([transforms.Resize(256), transforms.CenterCrop(224)])
+    np.testing.assert_array_equal(np.asarray(objects.squared(image, 224)), np.asarray(cut(image)))
+
+
 # CIFAR-10 and others
 
 

@@ -223,6 +223,13 @@ def test_an_address_is_asked_for_its_header(server):
     assert server.starts == []
 
 
+def test_an_address_is_asked_where_nothing_can_be_written(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path / "file"))  # no folder can be made here
+    monkeypatch.setattr(fetch, "ask_address", lambda address: "there, 1.0 MB")
+    assert "there, 1.0 MB" in [*fetch.fetch("fmow", check=True)][-1]
+
+
 def test_check_asks_all_addresses_and_downloads_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(tmp_path))
     monkeypatch.setattr(fetch, "ask_address", lambda address: "there, 1.0 MB")

@@ -100,6 +100,7 @@ DOWNLOADS = (  # the variant of WILDS: the lists as .csv
     {
         "url": "https://worksheets.codalab.org/rest/bundles/0xfe55077f5cd541f985ebf9ec50473293/contents/blob/",
         "name": "celebA_v1.0.tar.gz",
+        "size": 1_308_557_312,
         "into": "celebA_v1.0",
         "read_in": "p-lambda/wilds, wilds/datasets/celebA_dataset.py",
     },

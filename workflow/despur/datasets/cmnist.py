@@ -56,11 +56,14 @@ PAPER_HYPERPARAMETERS = {
     "clusters": {"metric": "cosine", "algorithm": "kmeans"},
 }
 
-RAW = (
-    "mnist/train-images-idx3-ubyte.gz",
-    "mnist/train-labels-idx1-ubyte.gz",
-    "mnist/t10k-images-idx3-ubyte.gz",
-    "mnist/t10k-labels-idx1-ubyte.gz",
+RAW = tuple(  # here; where torchvision has them
+    f"mnist/{name} | MNIST/raw/{name}"
+    for name in (
+        "train-images-idx3-ubyte.gz",
+        "train-labels-idx1-ubyte.gz",
+        "t10k-images-idx3-ubyte.gz",
+        "t10k-labels-idx1-ubyte.gz",
+    )
 )
 DOWNLOADED = True
 
@@ -85,8 +88,9 @@ SHA256 = {Path(str(download["file"])).name: str(download["checksum"]).removepref
 
 
 def read_idx(root: Path, name: str) -> Array:
-    """A checksummed MNIST file under ``root/mnist``, downloaded when it is not there."""
-    path = root / "mnist" / name
+    """A checksummed MNIST file under ``root/mnist`` or ``root/MNIST/raw``, downloaded when it is not there."""
+    places = [root / folder / name for folder in ("mnist", "MNIST/raw")]
+    path = next((place for place in places if place.exists()), places[0])
     if not path.exists():
         _download(path)
     content = path.read_bytes()

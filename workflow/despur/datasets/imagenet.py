@@ -18,6 +18,7 @@ from despur.specs.selfsupervised_hyperparameters import LARGE_BATCHES, NT_XENT
 from despur.specs.settings import Settings, choice, for_each, int_
 from despur.storage.store import Array, Dataset, InputError
 
+REVISION = 2  # images are cut to the pixel where torchvision cuts them
 SETTINGS = {
     "size": int_(224, "not stated; usual: pixels a side, the center of 256", at_least=32),
     "labels": choice(

@@ -13,6 +13,7 @@ from despur.specs.selfsupervised_hyperparameters import NT_XENT
 from despur.specs.settings import Settings, int_, name
 from despur.storage.store import Dataset
 
+REVISION = 2  # as of imagenet
 SETTINGS = {
     "size": int_(224, "not stated; usual: pixels a side, the center of 256", at_least=32),
     "synsets": name("imagenet100.txt", "Tian et al. 2020a, released code: the file that lists them"),

@@ -18,6 +18,7 @@ from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, draw, float_, int_
 from despur.storage.store import Dataset, InputError
 
+REVISION = 2  # images are cut to the pixel where torchvision cuts them
 SETTINGS = {
     "size": int_(224, "SubpopBench: pixels a side, out of 256", at_least=32),
     "test_fraction": float_(0.25, "SubpopBench", above=0, below=1),

@@ -1,12 +1,13 @@
 """The addresses of downloads: when each was last tried here, with what result, and what users report of it."""
 
 import json
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from despur.storage.store import write_json
+from despur.storage.store import InputError, write_json
 
 RECORD = ".checksums.json"  # of files whose checksum is not published, below the folder of raw data or of weights
 ADDRESSES = ".addresses.json"  # when each address was last tried here, and with what result; there too
@@ -24,10 +25,11 @@ def load_record(root: Path, name: str = RECORD) -> dict[str, Any]:
 
 
 def note_address(root: Path, address: str, result: str) -> None:
-    """Record that an address was tried now, and with what result."""
-    root.mkdir(parents=True, exist_ok=True)
+    """Record that an address was tried now, and with what result; not where the folder cannot be written."""
     tried = {"tried": datetime.now(UTC).date().isoformat(), "result": result}
-    write_json(root / ADDRESSES, {**load_record(root, ADDRESSES), address: tried})
+    with suppress(InputError, OSError):
+        root.mkdir(parents=True, exist_ok=True)
+        write_json(root / ADDRESSES, {**load_record(root, ADDRESSES), address: tried})
 
 
 def describe_address(address: str, root: Path) -> str:

@@ -21,11 +21,16 @@ WHOLE_IMAGES = {"train_crop": "centre", "test_crop": "centre", "select": "val", 
 
 
 def as_clip(image: Image.Image, size: int) -> Image.Image:
-    """The shorter side resized to ``size``, bicubically, then the center (size,size): CLIP's preprocessing, whose sizes
-    and corners are rounded as torchvision's Resize and CenterCrop do."""
-    width, height = (size * side // min(image.size) for side in image.size)
+    """The shorter side resized to ``size``, bicubically, then the center (size,size): CLIP's preprocessing."""
+    return cut_center(image, size, size, Image.Resampling.BICUBIC)
+
+
+def cut_center(image: Image.Image, shorter: int, size: int, resampling: Image.Resampling) -> Image.Image:
+    """The shorter side resized to ``shorter``, then the center (size,size); sizes and corners are rounded as
+    torchvision's Resize and CenterCrop do."""
+    width, height = (shorter * side // min(image.size) for side in image.size)
     left, top = (round((side - size) / 2) for side in (width, height))
-    return image.resize((width, height), Image.Resampling.BICUBIC).crop((left, top, left + size, top + size))
+    return image.resize((width, height), resampling).crop((left, top, left + size, top + size))
 
 
 def images(paths: Sequence[Path], size: int, prepare: Callable[[Image.Image], Image.Image], remedy: str) -> Lazy:

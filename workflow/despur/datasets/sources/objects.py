@@ -100,7 +100,4 @@ def class_folders(folder: Path, synsets: Sequence[str], remedy: str) -> Files:
 
 def squared(image: Image.Image, size: int) -> Image.Image:
     """The shorter side resized to ``size`` * 256 / 224, then the center (size,size): how ImageNet is usually tested."""
-    scale = size * 256 / 224 / min(image.size)
-    width, height = (max(size, round(scale * side)) for side in image.size)
-    left, top = (width - size) // 2, (height - size) // 2
-    return image.resize((width, height), Image.Resampling.BILINEAR).crop((left, top, left + size, top + size))
+    return image_files.cut_center(image, round(size * 256 / 224), size, Image.Resampling.BILINEAR)
