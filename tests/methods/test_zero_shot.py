@@ -100,7 +100,11 @@ def test_prompts_are_tokenised_as_clip_does():
     [
         (
             {"model": "ViT-Q", "checkpoint": "openai"},
-            "encoder.model=ViT-Q: open_clip has no such model; it has .*ViT-B-32",
+            "encoder.model=ViT-Q: of open_clip, models with CLIP's own text network and words are read: .*ViT-B-32",
+        ),
+        *(
+            ({"model": model, "checkpoint": "random"}, f"model={model}: of open_clip, .*convnext_base, .*ViT-B-32")
+            for model in ("coca_ViT-B-32", "ViT-B-16-SigLIP", "roberta-ViT-B-32", "ViTamin-S", "EVA02-B-16")
         ),
         (
             {"model": "RN50", "checkpoint": "opanai"},

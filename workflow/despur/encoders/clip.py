@@ -1,4 +1,4 @@
-"""CLIP with any model and weights of open_clip, and CLOOB, for images and prompts (Zhang & Re 2022, Sec. 3.2, Tables 3
+"""CLIP with models and weights of open_clip, and CLOOB, for images and prompts (Zhang & Re 2022, Sec. 3.2, Tables 3
 and 4).
 
 Weights lie under ``clip/`` in the folder DESPUR_WEIGHTS_ROOT. Missing ones are downloaded there:
@@ -25,7 +25,7 @@ from despur.storage.store import InputError
 SEED_CHUNK = 5
 SETTINGS = {
     "model": name(
-        "RN50", "Tables 1, 3: RN50, ViT-L-14; Table 4: RN101, ViT-B-32, ViT-B-16, RN50x4; any name of open_clip"
+        "RN50", "Tables 1, 3: RN50, ViT-L-14; Table 4: RN101, ViT-B-32, ViT-B-16, RN50x4; others of open_clip"
     ),
     "checkpoint": name(
         "openai", "Sec. 3.2: CLIP's weights; cloob: CLOOB's; random: none; or any tag of open_clip for the model"
@@ -79,6 +79,7 @@ WEIGHTS_WITH = {
 }
 DOWNLOADED = True
 CLOOB = "https://ml.jku.at/research/CLOOB/downloads/checkpoints/"
+OTHER = {"custom_text", "multimodal_cfg", "hf_model_name", "hf_tokenizer_name"}  # in configurations of other models
 PIXELS = {"mean": open_clip.OPENAI_DATASET_MEAN, "std": open_clip.OPENAI_DATASET_STD}
 
 
@@ -112,9 +113,10 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> CLIP:
     if len(input_shape) != 3 or input_shape[0] != 3:
         vectors, images = "identity takes embeddings, language_model and sentence tokens", "or bring images in colors"
         raise misfit("clip", "images of three channels", input_shape, vectors, images)
-    if open_clip.get_model_config(model) is None:
+    if model not in (readable := list_models()):
         raise SettingError(
-            f"encoder.model={model}: open_clip has no such model; it has {', '.join(open_clip.list_models())}"
+            f"encoder.model={model}: of open_clip, models with CLIP's own text network and words are read: "
+            f"{', '.join(readable)}"
         )
     source = open_clip.get_pretrained_cfg(model, checkpoint)
     if checkpoint == "random":
@@ -127,6 +129,16 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> CLIP:
         weights_there = ", ".join([*open_clip.pretrained.list_pretrained_tags_by_model(model), "cloob", "random"])
         raise SettingError(f"encoder.checkpoint={checkpoint}: of {model}, open_clip has {weights_there}")
     return CLIP(network, open_clip.get_tokenizer(model), PIXELS | source)
+
+
+def list_models() -> list[str]:
+    """The models of open_clip that are read here: those with CLIP's own text network, whose words open_clip brings."""
+    configurations = {name: open_clip.get_model_config(name) for name in open_clip.list_models()}
+    return [
+        name
+        for name, content in configurations.items()
+        if not (OTHER & content.keys() or OTHER & content["text_cfg"].keys())
+    ]
 
 
 def load_clip(model: str, checkpoint: str, source: dict[str, Any]) -> nn.Module:
