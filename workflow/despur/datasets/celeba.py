@@ -5,6 +5,7 @@ From your copy under DESPUR_DATA_ROOT: the authors', torchvision's, Kaggle's or 
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -130,7 +131,7 @@ def read_list(data_root: Path, pattern: str, column: str) -> tuple[Path, pd.Seri
     header, first = fields[counted : counted + 2]
     named = "." not in header[0]  # else it is a file name: there is no header
     titles = header[1 - len(first) :] if named else [column]
-    options = {
+    options: dict[str, Any] = {
         "names": ["image", *titles],
         "header": None,
         "skiprows": counted + named,
