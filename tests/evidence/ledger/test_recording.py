@@ -207,8 +207,8 @@ def test_where_labels_are_withheld_there_are_draws_only(finished, tmp_path, monk
 
 @pytest.mark.parametrize("name", ["celeba", "hate_speech", "hate_speech_tweets", "bring_your_own"])
 def test_some_licenses_forbid_to_pass_labels_on(name):
-    assert record.withholds_labels(resolve("datasets", name).points[0])
-    assert not record.withholds_labels(resolve("datasets", "cmnist_3v5").points[0])
+    assert record.withholds_labels(name)
+    assert not record.withholds_labels("cmnist_3v5")
 
 
 # what is refused

@@ -33,8 +33,8 @@ Keys of an artifact:
 - ``shows_settings``: made anew when a declared setting changes;
 - ``writes``: the names of its files, where one job makes several tables or figures.
 
-The configuration may replace ``seeds`` (for all methods, or by method), ``data`` and ``methods`` of an artifact with
-runs of its own, give all its methods ``settings``, and leave any artifact out (``made: false``)."""
+The configuration may replace ``seeds``, ``data`` and ``methods`` of an artifact with runs of its own, give all its
+methods ``settings``, and leave it out (``made: false``)."""
 
 import itertools
 from collections.abc import Mapping
@@ -44,16 +44,15 @@ from pathlib import Path
 from typing import Any
 
 from despur.orchestration.paper_folders import find_paper
+from despur.orchestration.screenings import list_screenings
 from despur.specs.names import change_settings, parse
 from despur.specs.paths import ResultPath, chunk_seeds, chunk_size, split_stage
 from despur.specs.resolution import change_data, check_length, resolve
-from despur.specs.spec import Spec
 from despur.specs.stages import STAGES
 from despur.specs.yaml_files import load_file
 
-REFERENCE = Path("results/reference")  # what full runs measured: kept in the project
-LEDGER = Path("results/ledger")  # one record for each run
 RESULTS = Path("results")
+REFERENCE, LEDGER = RESULTS / "reference", RESULTS / "ledger"  # kept: what full runs measured, a record for each run
 PUBLISHED = Path("config/published.yaml")  # everything that the papers print
 
 
@@ -110,9 +109,10 @@ def select_methods(config: Mapping[str, Any], paper_dataset: str, methods: Mappi
 
 def find_own_settings(config: Mapping[str, Any], paper_dataset: str, method: str) -> str:
     """The settings that the configuration gives a method on a data set of the paper: ``stage1.epochs=10``."""
-    entry = config["datasets"].get(paper_dataset)
-    methods = entry.get("methods") if isinstance(entry, Mapping) else None
-    return str(methods.get(method, "")) if isinstance(methods, Mapping) else ""
+    match config["datasets"].get(paper_dataset):
+        case {"methods": {**settings}}:
+            return str(settings.get(method, ""))
+    return ""
 
 
 def configure_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> dict[str, Any]:
@@ -167,17 +167,6 @@ def _list_screened(artifact: Mapping[str, Any], paper_dataset: str, dataset: str
     substitute = ArtifactRun(paper_dataset, dataset, method, ()).substitute
     points = () if substitute else resolve("datasets", dataset).points
     return [(p.name, name) for p in points for rule in list_screenings(artifact, method, p) for name in rule["runs"]]
-
-
-def list_screenings(artifact: Mapping[str, Any], method: str, data: Spec) -> list[dict[str, Any]]:
-    """What an artifact declares as ``screened`` of a printed method on data with these settings, whatever its draw."""
-    return [
-        rule
-        for rule in artifact.get("screened", [])
-        if rule["method"] == method
-        and rule["at"].items() <= data.settings.items()
-        and data.changes.keys() - {"draw"} <= rule["at"].keys()
-    ]
 
 
 def _apply_paper_settings(paper: str, paper_dataset: str, dataset: str) -> str:

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -144,8 +145,7 @@ def cache_key(result: ResultPath) -> str:
 
 def digest_evaluation(result: ResultPath) -> str:
     """The digest of the code that evaluates runs."""
-    evaluation = ResultPath(result.root, "evaluate", result.dataset, result.name, result.seeds)
-    return str(json.loads(cache_key(evaluation))[CODE])
+    return str(json.loads(cache_key(replace(result, stage="evaluate")))[CODE])
 
 
 def locate_checkpoints(result: ResultPath) -> Path:

@@ -59,21 +59,16 @@ larger tolerance of numbers, 5 points, or 5 % of what is compared on the scale o
 Every claim is also executed on the numbers that the paper prints, by its own contrasts and margins (or those of
 ``printed: {contrasts: ...}``, where the printed numbers go by other names). Where they contradict it, ``slip`` says
 where; where they are not printed, ``not_printed`` says why; both may be a mapping by data set. A test compares them
-with what is found. A claim that cannot be executed has ``not_executed: why`` in the place of contrasts, and is
-listed.
+with what is found. ``not_executed: why`` in the place of contrasts: it cannot be executed, and is listed.
 
 ``levels`` of the file, or of a claim, are those that the paper speaks of, by key (``levels: {sigma: [0, 25, 50]}``):
 on the paper's data ``every``, ``lowest`` and bounds mean them, and a claim is not run where one of them is missing.
 ``grid: true`` marks a claim about all settings of the paper's grids: it is not run unless they were. ``about``: order
 (where left out), magnitude (a margin or a number on a side), time or size; only orders are looked at on other data
-than the paper's. ``primary`` marks the claim of a paper that its verdict is about: from its abstract or contributions,
-and where that needs absent data, one more that is decidable here; its text says which records existed when it was
-named.
+than the paper's. ``primary``: the claim of the paper's verdict, from its abstract or contributions, and where that needs
+absent data, one more that is decidable here; its text says which records existed when it was named. ``ours: true``: a comparison that no sentence of the paper states; judged as claims are, shown apart, not counted."""
 
-``ours: true`` marks a comparison that no sentence of the paper states. It is judged as claims are, shown apart from
-them, and not counted among them.
-"""
-
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -169,8 +164,7 @@ def read_claims(file: Path) -> tuple[list[Claim], list[dict[str, Any]]]:
     levels = text.get("levels", {})
     shared = of_claims | ({"levels": levels} if levels else {})
     claims = [read_claim({**shared, **claim}, of_measurements, file) for claim in text["claims"]]
-    names = [claim.name for claim in claims]
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
+    if repeated := [name for name, count in Counter(claim.name for claim in claims).items() if count > 1]:
         raise SettingError(f"{file}: several claims have the name {', '.join(repeated)}")
     return claims, text.get("printed", [])
 
@@ -196,7 +190,7 @@ def read_claim(entries: Mapping[str, Any], defaults: Mapping[str, Any], file: Pa
         raise unknown(f"{where}: key", key, keys)
     if missing := [key for key in REQUIRED if key not in entries]:
         raise SettingError(f"{where} has no {', '.join(missing)}")
-    if not isinstance(entries["datasets"], list) or not entries["datasets"]:
+    if not isinstance(entries["datasets"], list):
         raise SettingError(f"{where}: datasets is {entries['datasets']!r}, not a list of names")
     if (about := entries.get("about", "order")) not in ABOUT:
         raise unknown(f"{where}: about", about, ABOUT)

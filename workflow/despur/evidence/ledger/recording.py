@@ -45,11 +45,8 @@ def refuse_changed_code() -> None:
 def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Iterator[Path]:
     """Record every run of a folder. Raises InputError where it is not finished, SettingError where no commit made
     it."""
-    about, evaluation = (
-        read_about(result),
-        ResultPath(result.root, "evaluate", result.dataset, result.name, result.seeds),
-    )
-    refuse_extensions(evaluation)
+    about, evaluation = read_about(result), replace(result, stage="evaluate")
+    refuse_extensions(result)
     for earlier in dict.fromkeys(found[1] for run in result.runs() for found in list_upstream(result, run)):
         if (earlier / "about.json").exists():
             find_commit(locate_result(earlier), read_json(earlier / "about.json"), commit)
@@ -82,10 +79,10 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
         yield files.write(folder / run.data.name / run.spec.name, f"s{run.seed}", content)
 
 
-def refuse_extensions(evaluation: ResultPath) -> None:
+def refuse_extensions(result: ResultPath) -> None:
     """Raises SettingError where code behind a run or its evaluation is no part of the package."""
-    made = replace(evaluation, stage="runs")
-    if strangers := sorted(file for file in list_code(made) | list_code(evaluation) if PACKAGE not in file.parents):
+    code = list_code(result) | list_code(replace(result, stage="evaluate"))
+    if strangers := sorted(file for file in code if PACKAGE not in file.parents):
         raise SettingError(f"{strangers[0]} is an extension: a record's commit must hold all code that made it")
 
 

@@ -98,10 +98,12 @@ def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.Dat
             part["data"] = part["data"].map(partial(name_data, artifact_run))
             pairs = list(zip(part["data"], part["method"], strict=True))
             grids = {
-                pair: describe_grid(artifact_run, *pair, measured[name_family(artifact_run, pair[0])])
+                pair: describe_grid(artifact_run, *pair, measured.get(name_family(artifact_run, pair[0]), frozenset()))
                 for pair in set(pairs)
             }
-            run_columns["candidate"] = [method in measured[name_family(artifact_run, data)] for data, method in pairs]
+            run_columns["candidate"] = [
+                method in measured.get(name_family(artifact_run, data), [method]) for data, method in pairs
+            ]
             for column in Grid._fields:
                 run_columns[column] = pd.Series([getattr(grids[pair], column) for pair in pairs], part.index)
             for column, describe in (("changed", describe_changes), ("shortened", describe_shortening)):

@@ -6,7 +6,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from despur.evidence.runs.changed_settings import KEPT, list_points, list_stated, list_values, name_data
-from despur.orchestration.experiments import ArtifactRun, list_screenings, load_experiments
+from despur.orchestration.experiments import ArtifactRun, load_experiments
+from despur.orchestration.screenings import list_screenings
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
@@ -31,12 +32,12 @@ MeasuredMethods = dict[tuple[str, ...], frozenset[str]]
 
 
 def find_measured_methods(artifact_runs: Iterable[ArtifactRun]) -> MeasuredMethods:
-    """The methods among which one is selected (:func:`name_family`): those with at least so many seeds, the most with
-    which they are a complete search (:func:`is_complete`), at least ``ENOUGH``; else all with ``ENOUGH`` or, where none
-    has as many, with the most. So a further seed of one point changes nothing."""
+    """The methods among which one is selected (:func:`name_family`), on the paper's data: those with at least so many
+    seeds, the most with which they are a complete search (:func:`is_complete`), at least ``ENOUGH``; else all with
+    ``ENOUGH`` or, where none has as many, with the most. So a further seed of one point changes nothing."""
     seeds: dict[tuple[str, ...], dict[str, set[str]]] = {}
     examples: dict[tuple[str, ...], tuple[ArtifactRun, str]] = {}
-    for artifact_run in artifact_runs:
+    for artifact_run in (run for run in artifact_runs if run.paper and not run.substitute):
         runs = (run for folder in artifact_run.folders for run in locate_result(folder).runs())
         for key in [key for key, _ in artifact_run.sources] or [run.key for run in runs]:
             data, method, seed = key.split("/")
@@ -58,8 +59,7 @@ def choose_measured(artifact_run: ArtifactRun, data: str, seeds: Mapping[str, Co
 
 
 def is_complete(artifact_run: ArtifactRun, data: str, methods: frozenset[str]) -> bool:
-    """Whether these are all points of a grid, or all that a screening left over. Not of a substitute, which nothing is
-    told of."""
+    """Whether these are all points of a grid, or all that a screening left over."""
     grids = (describe_grid(artifact_run, data, method, methods) for method in methods)
     return any(grid.screened or (grid.tuned and not grid.partial) for grid in grids)
 
