@@ -143,8 +143,9 @@ def test_the_kept_evidence_is_read_and_every_tier_is_counted_apart():
 
 
 def test_of_the_papers_data_the_ledger_counts_and_kept_runs_of_substitutes(tmp_path):
-    name = read_claims(find_paper("cnc") / "claims.yaml")[0][0].name
-    shared = {"claim": name, "paper_dataset": "cmnist", "p_holds": 1e-9}
+    claim = read_claims(find_paper("cnc") / "claims.yaml")[0][0]
+    name, shared = claim.name, {"claim": claim.name, "paper_dataset": "cmnist", "p_holds": 1e-9}
+    shared["statement"] = claim.statement
     rows = claims(shared, shared | {"tier": Tier.SUBSTITUTE, "verdict": "seen here"})
     (tmp_path / "published").mkdir()
     rows.to_csv(tmp_path / "published/scorecard.csv", index=False)
@@ -157,6 +158,8 @@ def test_of_the_papers_data_the_ledger_counts_and_kept_runs_of_substitutes(tmp_p
     assert verdicts() == {Tier.PAPER: "not run here", Tier.SUBSTITUTE: "seen here"}
     (tmp_path / "published").rename(tmp_path / "ledger")
     assert verdicts()[Tier.PAPER] == "holds"
+    rows.assign(statement="as it was stated before").to_csv(tmp_path / "ledger/scorecard.csv", index=False)
+    assert verdicts() == {Tier.PAPER: "not run here"}
 
 
 # examples of the audit

@@ -13,7 +13,7 @@ from despur.evidence.numbers.tables import NUMBER_COLUMNS
 from despur.evidence.verdicts import ClaimVerdict, NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting import tables
-from despur.reporting.tables import VERDICTS, mark_up, render_table, write_table
+from despur.reporting.tables import VERDICTS, mark_up, name_as_printed, render_table, write_table
 
 
 def make_row(dataset, metric, reported, std, verdict, **ours):
@@ -49,6 +49,14 @@ def test_a_table_is_written_in_four_forms(table, tmp_path):
         for shown_text in ("77.4 (1.0)", "77.0 (1.0)", "-0.4", "within 5", "not run here"):
             assert shown_text in text
     assert sorted(path.suffix for path in tmp_path.glob("table_1*")) == [".csv", ".html", ".md", ".tex"]
+
+
+def test_tables_call_things_as_figures_do():
+    names = {"data set": ["cmnist, moji", "scene_digits"], "method": ["cnc_one_sided", "con+batch_size=32"]}
+    shown = name_as_printed(pd.DataFrame(names | {"metric": ["tpr gap (percent)", "train hours"], "seeds": ["3", "–"]}))
+    assert shown["data set"].tolist() == ["CMNIST*, Moji", "scene_digits"]
+    assert shown["method"].tolist() == ["CNC, one-sided", "con+batch_size=32"]
+    assert shown["metric"].tolist() == ["GAP (percent)", "train hours"] and shown["seeds"].tolist() == ["3", "–"]
 
 
 def test_the_command_line_makes_the_artifact_that_it_names(monkeypatch, tmp_path):

@@ -1,5 +1,6 @@
 import json
 from dataclasses import asdict
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ from making import row_of, write_run
 
 from despur.evidence.numbers import tables
 from despur.evidence.numbers.counts import COMPARED
-from despur.evidence.numbers.tables import compare, format_digits, format_spread, format_table
+from despur.evidence.numbers.tables import NUMBER_COLUMNS, compare, format_digits, format_spread, format_table
 from despur.evidence.numbers.verdicts import judge_values
 from despur.evidence.runs.artifact_metrics import load_metrics, parse_artifact_runs, select_test
 from despur.evidence.statistics.equivalence import PrintedValue
@@ -286,6 +287,21 @@ def test_a_table_as_people_read_it(table):
     )
     assert (first["metric"], first["data used"], first["verdict"]) == ("worst group accuracy", "cmnist", "within 2")
     assert (second["reported"], second["ours"], second["difference"], second["data used"]) == ("88.8", "–", "", "–")
+
+
+def test_rows_stand_by_data_set_with_reasons_and_columns_that_are_added_find_their_row():
+    names = ["a", "b", "a", "b", "c"]
+    table = pd.DataFrame({name: [np.nan] * 5 for name in NUMBER_COLUMNS}).astype(object)
+    table = table.assign(paper_dataset=names, method="cnc", metric="gap", reported=[1.0, 2.0, 3.0, 4.0, np.nan])
+    table = table.assign(seeds=[3, 3, 3, 0, 0], ours=[1.5, 2.0, 2.96, np.nan, np.nan], verdict="x", reason="")
+    table.loc[1, ["reason", "collapsed"]] = "other settings", "1 of 4 seeds collapsed (1 to 81 %)"
+    table.loc[2, ["difference", "low", "high"]] = -0.04, -0.16, 0.08
+    shown = format_table(table, partial(format_spread, decimals=2)).assign(row=pd.Series(range(5)))
+    assert shown[["data set", "reported", "row"]].to_numpy().tolist() == [
+        ["a", "1.00", 0], ["a", "3.00", 2], ["b", "2.00", 1], ["b", "4.00", 3],
+    ]  # fmt: skip
+    assert shown["reason"].tolist() == ["", "", "other settings; 1 of 4 seeds collapsed (1 to 81 %)", ""]
+    assert shown[["difference", "95 % interval"]].to_numpy().tolist()[1] == ["-0.04", "-0.16 to +0.08"]
 
 
 @pytest.mark.parametrize(("settings", "shown"), [(("", ""), False), (("p_corr=0.9", "p_corr=0.8"), True)])

@@ -76,15 +76,21 @@ def load_evidence(scorecard: Path | None = None, reference: Path = REFERENCE) ->
     recorded, here = reference / "ledger/scorecard.csv", [scorecard] if scorecard else []
     kept = [read_scorecard(file) for file in sorted(reference.rglob("scorecard.csv")) if file != recorded]
     tables = [drop_papers_data(table) for table in kept if "tier" in table]  # else of earlier rules
-    return gather_evidence(
-        [list_not_run(), *tables, *(read_scorecard(file) for file in (recorded, *here) if file.exists())]
-    )
+    tables += [read_scorecard(file) for file in (recorded, *here) if file.exists()]
+    none = list_not_run()
+    return gather_evidence([none, *(drop_earlier_claims(table, none) for table in tables)])
 
 
 def drop_papers_data(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a scorecard that tell of substitute data, or of nothing that was run."""
-    compared = table["verdict"].isin([*MEASURED, *COUNTED, NumberVerdict.FITTED])
-    return table[~compared & table["tier"].isin(["", Tier.SUBSTITUTE])]
+    """The rows of a scorecard without verdicts on the papers' data."""
+    judged = table["verdict"].isin([*MEASURED, *COUNTED, NumberVerdict.FITTED, NumberVerdict.OTHER_SETTINGS])
+    return table[~judged & table["tier"].isin(["", Tier.SUBSTITUTE])]
+
+
+def drop_earlier_claims(table: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a scorecard without claims that no paper has now, or that it states otherwise."""
+    stated, kept = (pd.MultiIndex.from_frame(rows[["paper", "claim", "statement"]]) for rows in (now, table))
+    return table[table["kind_of_row"].ne(tally.CLAIM) | kept.isin(stated)]
 
 
 def list_not_run() -> pd.DataFrame:

@@ -26,13 +26,15 @@ def focal(logits: Tensor, labels: Tensor, gamma: float) -> Tensor:
 
 def generalized_cross_entropy(logits: Tensor, labels: Tensor, q: float) -> Tensor:
     """(1 - p^q) / q of each sample, (B,), with p the probability of the class (Eq. 6 of Zhang and Sabuncu 2018).
-    ``logits`` (B,C), ``labels`` (B,). ``q``: near 0 it is cross-entropy, with 1 the mean absolute error.
+    ``logits`` (B,C), ``labels`` (B,). ``q``: above 0; near 0 it is cross-entropy, with 1 the mean absolute error.
 
     >>> import torch
     >>> from despur.losses import generalized_cross_entropy
     >>> generalized_cross_entropy(torch.tensor([[0.0, 0.0], [0.0, 4.0]]), torch.tensor([0, 1]), q=0.7)
     tensor([0.5492, 0.0180])
     """
+    if q <= 0:
+        raise ValueError(f"q={q}: give a number above 0")
     return -torch.expm1(-q * cross_entropy(precise(logits), labels, reduction="none")) / q
 
 
@@ -71,7 +73,7 @@ def ldam(logits: Tensor, labels: Tensor, class_sizes: Tensor, largest_margin: fl
 
 def cvar(losses: Tensor, alpha: float) -> Tensor:
     """The mean of the worst alpha B of ``losses`` (B,), a scalar: the largest weighted mean with weights of at most 1 /
-    (alpha B) (Levy et al. 2020). ``alpha``: a share, above 0.
+    (alpha B) (Levy et al. 2020). ``alpha``: a share, above 0, at most 1.
 
     For a fractional alpha B, the last of the worst has the weight of the fraction. For alpha B below 1: the largest
     loss.
@@ -81,6 +83,10 @@ def cvar(losses: Tensor, alpha: float) -> Tensor:
     >>> cvar(torch.tensor([2.0, 4.0, 1.0, 3.0]), alpha=0.5)
     tensor(3.5000)
     """
+    if not 0 < alpha <= 1 or not len(losses):
+        raise ValueError(
+            f"alpha={alpha} of {len(losses)} losses: give a share above 0, at most 1, of at least one loss"
+        )
     count = alpha * len(losses)
     rank = torch.arange(len(losses), device=losses.device)
     weights = ((count - rank) / count).clamp(0, 1 / count)

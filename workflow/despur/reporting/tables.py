@@ -86,11 +86,17 @@ def write_table(prefix: Path, table: pd.DataFrame, display: pd.DataFrame | None 
 
 
 def name_as_printed(display: pd.DataFrame) -> pd.DataFrame:
-    """A table whose methods, data sets and metrics are called as in figures."""
+    """A table whose methods, data sets and metrics are called as in figures; a metric may have its unit behind it,
+    ``(percent)``, and several data sets stand in one cell."""
+
+    def name_metric(text: str) -> str:
+        words, *unit = text.split(" (", 1)
+        return " (".join([METRICS.get(words, words), *unit])
+
     names: dict[str, Callable[[str], str]] = {
-        "data set": lambda key: DATA.get(key, key),
-        "method": NAMES.__getitem__,
-        "metric": lambda words: METRICS.get(words, words),
+        "data set": lambda text: ", ".join(DATA.get(key, key) for key in text.split(", ")),
+        "method": lambda name: name if "=" in name else NAMES[name],
+        "metric": name_metric,
     }
     return display.assign(**{column: display[column].map(names[column]) for column in {*names} & {*display}})
 

@@ -65,8 +65,9 @@ with what is found. ``not_executed: why`` in the place of contrasts: it cannot b
 on the paper's data ``every``, ``lowest`` and bounds mean them, and a claim is not run where one of them is missing.
 ``grid: true`` marks a claim about all settings of the paper's grids: it is not run unless they were. ``about``: order
 (where left out), magnitude (a margin or a number on a side), time or size; only orders are looked at on other data
-than the paper's. ``primary``: the claim of the paper's verdict, from its abstract or contributions, and where that needs
-absent data, one more that is decidable here; its text says which records existed when it was named. ``ours: true``: a comparison that no sentence of the paper states; judged as claims are, shown apart, not counted."""
+than the paper's. ``primary``: the claim of the paper's verdict, from its abstract or contributions, and where that
+needs absent data, one more that is decidable here; its text says which records existed when it was named.
+``ours: true``: what no sentence of the paper states; judged as claims are, shown apart, not counted."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
