@@ -119,6 +119,8 @@ def keep_candidates(table: pd.DataFrame, family: Sequence[str]) -> pd.DataFrame:
     """The rows of the methods among which one of a family (columns) is selected, of the seeds that all of them have (of
     all seeds, where they share none): seeds differ by more than settings do. ``table``: metrics or resamples."""
     table = table[table["candidate"].astype(bool)]
+    if not len(table):
+        return table
     methods, with_seed = (
         table.groupby(keys, sort=False)["method"].transform("nunique") for keys in ([*family], [*family, "seed"])
     )
