@@ -59,6 +59,7 @@ def test_bundled_data_sets_give_samples_of_the_stated_shape(name, shape, tmp_pat
     assert samples.group_mask.shape == (len(samples), len(samples.groups)) and samples.group_mask[-1].any()
 
 
+@pytest.mark.usefixtures("made_up_sizes")
 def test_raw_files_are_read_below_the_root(tmp_path):
     write_waterbirds(tmp_path)
     birds = despur.dataset("waterbirds", root=tmp_path, split="test")

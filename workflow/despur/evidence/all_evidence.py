@@ -34,7 +34,7 @@ def judge_together(claims: pd.DataFrame) -> pd.DataFrame:
     smallest = claims[["p_holds", "p_fails"]].astype(float).min(axis=1)
     table = claims.assign(p=pd.Series(calibrate(smallest), claims.index).where(open_to_decide), q=float("nan"))
     table.loc[primary, "p"] = adjust_holm(table.loc[primary, "p"].to_numpy(float))
-    undecided = primary & table["p"].notna() & ~(table["p"] <= WRONG)
+    undecided = primary & open_to_decide & ~(table["p"] <= WRONG)
     table.loc[undecided, "verdict"] = ClaimVerdict.UNDECIDED
     for _, rows in table[~primary].groupby("tier"):
         table.loc[rows.index, "q"] = adjust_false_discoveries(rows["p"].to_numpy(float))
