@@ -11,7 +11,7 @@ import numpy as np
 from despur.evidence.ledger.files import Key, Record
 from despur.metrics.resampling import plan_checksum
 from despur.specs.names import parse
-from despur.specs.paths import MOST_SEEDS
+from despur.specs.paths import MOST_SEEDS, Run
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
@@ -26,26 +26,18 @@ RESAMPLED, RESAMPLED_BEGINNINGS = ("alignment_loss", "cosine_similarity"), ("mut
 find_checksum = cache(plan_checksum)
 
 
-def is_known(record: Record) -> bool:
-    """Whether this version knows the name and the specification of a record's run."""
+def identify_run(record: Record) -> tuple[Run, list[Spec]] | None:
+    """The run of a record's specification; and data and method as its name says them, several points of a name that
+    stands for several. None where this version does not know one of them."""
     try:
-        record.find_run()
-        name_points(record)
+        run, data = record.find_run(), resolve("datasets", record.content["dataset"]).points
+        return run, [*data, *resolve("methods", record.content["method"], data[0].base_name).points]
     except SettingError:
-        return False
-    return True
+        return None
 
 
-def name_points(record: Record) -> list[Spec]:
-    """Data and method, as the name of a run says them; several points of a name that stands for several. Raises
-    SettingError for unknown ones."""
-    data = resolve("datasets", record.content["dataset"]).points
-    return [*data, *resolve("methods", record.content["method"], data[0].base_name).points]
-
-
-def check_name(record: Record) -> Iterator[str]:
-    """Settings that the name of a run gives, and its specification does not have. Of a record that is known."""
-    run, points = record.find_run(), name_points(record)
+def check_name(record: Record, run: Run, points: list[Spec]) -> Iterator[str]:
+    """Settings that the name of a run gives (``points``), and its specification (``run``) does not have."""
     if len(points) != 2:
         yield f"{record.content['dataset']}/{record.content['method']} are several runs"
     for named, found in zip(points, (run.data, run.spec), strict=False):
@@ -69,7 +61,7 @@ def check_values(record: Record) -> Iterator[str]:
 
 def check_bootstrap_values(record: Record, withheld: bool) -> Iterator[str]:
     """Bootstrap values that are not there, not finite, or of other bootstrap samples. ``withheld``: labels are, so that
-    accuracies have some, too. Of a record that is known."""
+    accuracies have some, too. Of a run that is identified."""
     best = record.metrics()["best"]
     name, drawn = parse(record.content["dataset"])[0], record.bootstrap_values()
     for key, value in best.items():

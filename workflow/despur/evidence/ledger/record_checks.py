@@ -19,7 +19,7 @@ from despur.evidence.ledger.fact_checks import (
     check_name,
     check_seed,
     check_values,
-    is_known,
+    identify_run,
 )
 from despur.evidence.ledger.files import Key, Record
 from despur.metrics.predictions import Prediction, score
@@ -119,10 +119,11 @@ def find_faults(record: Record, folder: Path) -> Iterator[str]:
     record.upstream()
     yield from check_facts(content)
     yield from check_values(record)
-    if is_known(record):
-        yield from check_name(record)
-        yield from check_bootstrap_values(record, withheld=withholds_labels(content["dataset"]))
-        if bool(record.card) == withholds_labels(content["dataset"]):
+    if identified := identify_run(record):
+        withheld = withholds_labels(content["dataset"])
+        yield from check_name(record, *identified)
+        yield from check_bootstrap_values(record, withheld)
+        if bool(record.card) == withheld:
             yield "names a card, though its data set withholds labels" if record.card else "names no card"
     predictions = [Prediction(*key, codes) for key, codes in record.predictions().items()]
     if record.card:

@@ -41,8 +41,9 @@ def find_measured_methods(artifact_runs: Iterable[ArtifactRun]) -> MeasuredMetho
         runs = (run for folder in artifact_run.folders for run in locate_result(folder).runs())
         for key in [key for key, _ in artifact_run.sources] or [run.key for run in runs]:
             data, method, seed = key.split("/")
-            family = name_family(artifact_run, name_data(artifact_run, data))
-            examples.setdefault(family, (artifact_run, name_data(artifact_run, data)))
+            named = name_data(artifact_run, data)
+            family = name_family(artifact_run, named)
+            examples.setdefault(family, (artifact_run, named))
             seeds.setdefault(family, {}).setdefault(method, set()).add(seed)
     return {family: choose_measured(*examples[family], methods) for family, methods in seeds.items()}
 
