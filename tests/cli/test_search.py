@@ -61,7 +61,16 @@ def test_methods_get_the_same_values_of_the_same_ranges_and_what_a_name_sets_is_
     kept = trials.draw_points("erm+learning_rate=0.5", "waterbirds", 3)[1]
     assert [each.partition("=")[0] for each in kept] == ["weight_decay"]
     with pytest.raises(SettingError, match="declares no search range"):
-        trials.draw_points("dfr", "waterbirds", 3)
+        trials.draw_points("zero_shot", "waterbirds", 3)
+
+
+def test_the_settings_of_a_stage_1_are_searched_with_those_of_its_method():
+    keys = {"stage1.learning_rate", "stage1.weight_decay"}
+    assert set(trials.find_ranges("dfr", "waterbirds")) == keys
+    assert set(trials.find_ranges("gdro+groups=george", "waterbirds")) > keys  # the groups read it
+    assert set(trials.find_ranges("dfr+groups.stage1.learning_rate=0.1", "waterbirds")) == {"stage1.weight_decay"}
+    drawn = dict(setting.split("=") for setting in trials.draw_points("jtt", "scene_digits", 2)[1])
+    assert drawn["learning_rate"] != drawn["stage1.learning_rate"]
 
 
 def test_learning_rates_lie_around_what_the_method_has_on_the_data_set():
@@ -200,12 +209,13 @@ def test_a_search_by_a_rule_keeps_what_it_selects(made):
     assert all("selections=rules" in folder for folder in made[0])
 
 
-MATRIX = """
+NO_RANGE = "dfr+stage1.learning_rate=0.1+stage1.weight_decay=0.1"
+MATRIX = f"""
 papers: []
-datasets: {}
+datasets: {{}}
 seeds: 2
 outputs: results/small
-matrix: {data: colored_digits, trials: 3, methods: {ERM: erm, Focal: focal, DFR: dfr}}
+matrix: {{data: colored_digits, trials: 3, methods: {{ERM: erm, Focal: focal, DFR: {NO_RANGE}}}}}
 """
 
 
@@ -222,8 +232,8 @@ def test_each_method_of_a_matrix_gets_the_same_number_of_trials_and_the_best_mak
                 key=lambda f: float(parse(f.split("/")[-2])[1]["learning_rate"][0]),
             )
         )
-        make([folder for folder in folders if folder not in lost and "/dfr/" not in folder], options)
-        dfr = Path(next(folder for folder in folders if "/dfr/" in folder))
+        make([folder for folder in folders if folder not in lost and NO_RANGE not in folder], options)
+        dfr = Path(next(folder for folder in folders if NO_RANGE in folder))
         dfr.mkdir(parents=True)
         text = Path(next(folder for folder in folders if "/erm/" in folder), "metrics.csv").read_text()
         (dfr / "metrics.csv").write_text(text)
@@ -248,7 +258,7 @@ def test_each_method_of_a_matrix_gets_the_same_number_of_trials_and_the_best_mak
     assert (
         float(rates["Focal"]) == drawn[0]
         and float(rates["ERM"]) > drawn[0]
-        and tuned["matrix"]["methods"]["DFR"] == "dfr"
+        and tuned["matrix"]["methods"]["DFR"] == NO_RANGE
     )
     assert f"1 of 7 trials could not be trained (results/logs says why): {lost[0]}" in told
     assert (
@@ -263,7 +273,8 @@ def test_each_method_of_a_matrix_gets_the_same_number_of_trials_and_the_best_mak
 
 def test_the_tuned_methods_are_those_that_were_tried_with_the_settings_of_the_matrix(made):
     text = MATRIX.replace(
-        "methods: {ERM: erm, Focal: focal, DFR: dfr}", "settings: {epochs: 7}, methods: {A: erm, B: erm+epochs=8}"
+        f"methods: {{ERM: erm, Focal: focal, DFR: {NO_RANGE}}}",
+        "settings: {epochs: 7}, methods: {A: erm, B: erm+epochs=8}",
     )
     (file := Path("small.yaml")).write_text(text.replace("trials: 3", "trials: 1"))
     list(search.search_settings(None, None, 16, 3, "best", False, [], file))

@@ -1,5 +1,6 @@
-"""The trials of a search: points of a method's declared search ranges. A trial's settings follow from its number alone,
-so more trials begin with the same ones, and methods with the same ranges get the same values."""
+"""The trials of a search: points of the search ranges that a method, and the stage-1 model that it reads, declare. A
+trial's settings follow from its number alone, so more trials begin with the same ones, and methods with the same ranges
+get the same values."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +12,7 @@ from despur.specs.declarations import read_declarations
 from despur.specs.names import parse
 from despur.specs.resolution import resolve, resolve_canonical
 from despur.specs.settings import SearchRange, SettingError, spell
+from despur.specs.spec import Spec
 
 
 def list_trials(config: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -38,15 +40,19 @@ def list_folders(method: str, data: str, trials: int) -> tuple[str, ...]:
 
 
 def find_ranges(method: str, data: str) -> dict[str, SearchRange]:
-    """The search ranges of a method's settings that its name does not set, for this data set."""
-    base, overrides = parse(method)
-    declared = read_declarations("methods", base)["SETTINGS"]
-    spec = resolve("methods", method, parse(data)[0]).points[0]
-    return {
-        key: setting.search.resolve(spec.settings[key])
-        for key, setting in declared.items()
-        if setting.search and key not in overrides
-    }
+    """The search ranges of the settings of a method and of what it reads (``stage1.learning_rate``) that its name does
+    not set, for this data set."""
+    sweep = resolve("methods", method, parse(data)[0])
+    return {key: span for key, span in read_ranges(sweep.points[0]).items() if key not in sweep.overrides}
+
+
+def read_ranges(spec: Spec, path: str = "") -> dict[str, SearchRange]:
+    """The search ranges that a component and its components declare, by key in a name."""
+    declared = read_declarations(spec.kind, spec.base_name)["SETTINGS"]
+    ranges = {path + key: s.search.resolve(spec.settings[key]) for key, s in declared.items() if s.search}
+    for key, component in spec.components.items():
+        ranges |= read_ranges(component, "stage1." if key == "stage1" else f"{path}{key}.")
+    return ranges
 
 
 def list_ranges(method: str, data: str) -> dict[str, SearchRange]:
