@@ -8,6 +8,7 @@ import torch
 from helpers import build, labels, task
 from torch import nn
 
+from despur import losses
 from despur.losses.contrastive import supervised_contrastive
 from despur.losses.discrepancy import coral
 from despur.losses.fair_contrastive import fair_contrast
@@ -217,3 +218,18 @@ def test_words_and_domains_that_do_not_exist_are_refused():
     for domain in (y + 1, 2 * y - 1):
         with pytest.raises(ValueError, match="domains are from 0 to 1; got"):
             coral(unit, domain, domains=2)
+
+
+@pytest.mark.parametrize("temperature", [0, -1.0, math.nan])
+def test_temperatures_that_are_not_above_zero_are_refused(temperature):
+    unit, every = torch.eye(2), torch.ones(2, 2, dtype=torch.bool)
+    for contrast in (
+        lambda t: losses.supervised_contrastive(unit, unit, t),
+        lambda t: losses.one_positive_contrast(unit, unit, every, every, t),
+        lambda t: losses.image_text_contrast(unit, unit, t),
+        lambda t: losses.info_nce(unit, torch.tensor([0, 1]), every, t),
+        lambda t: losses.fair_contrast(unit, torch.tensor([0, 1]), torch.tensor([0, 1]), t),
+    ):
+        contrast(0.5)
+        with pytest.raises(ValueError, match=f"temperature={temperature}: "):
+            contrast(temperature)

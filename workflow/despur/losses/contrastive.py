@@ -2,13 +2,15 @@
 
 from torch import Tensor, autocast, cat
 
+from despur.losses.infonce import check_temperature
+
 
 def supervised_contrastive(positive: Tensor, negative: Tensor, temperature: float) -> Tensor:
     """Eq. 17 of Zhang et al. 2022, one value an anchor, (B,):
     -1/M sum_m log(exp(s_m/t) / (sum_m exp(s_m/t) + sum_n exp(s_n/t))).
 
     ``positive`` (B,M), ``negative`` (B,N): cosine similarities s of B anchors with their positives and negatives; t:
-    ``temperature``.
+    ``temperature``, above 0 (else ValueError).
 
     >>> import torch
     >>> from despur.losses import supervised_contrastive
@@ -16,6 +18,7 @@ def supervised_contrastive(positive: Tensor, negative: Tensor, temperature: floa
     >>> supervised_contrastive(positive, negative, temperature=0.5)
     tensor([0.8568])
     """
+    check_temperature(temperature)
     scaled = cat([positive, negative], dim=1) / temperature
     return scaled.logsumexp(dim=1) - positive.mean(dim=1) / temperature
 

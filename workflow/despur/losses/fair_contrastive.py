@@ -8,6 +8,7 @@ they are computed only for samples whose weights do not cancel."""
 import torch
 from torch import Tensor
 
+from despur.losses.infonce import check_temperature
 from despur.specs.settings import check_choice
 
 
@@ -66,7 +67,7 @@ def fair_contrast(
     (N,). ``parts``: both losses, or scl (L_scl alone), or fcl (-L_fcl alone). ``within``: L_fcl contrasts over the
     batch (the paper) or within each class (released code; with ``mean``, averaged over classes). ``plus``: 0 (the
     paper) or 1 (released code) is added to |P|. ``mean``: over samples, as the released code has it; Eq. 2 is the sum.
-    Raises ValueError for an attribute below 0, which is not known.
+    Raises ValueError for an attribute below 0, which is not known, and for a ``temperature`` that is not above 0.
 
     >>> import torch
     >>> from despur.losses import fair_contrast
@@ -76,6 +77,7 @@ def fair_contrast(
     >>> loss
     tensor(-1.4142)
     """
+    check_temperature(temperature)
     check_choice("parts", parts, "both", "scl", "fcl")
     check_choice("within", within, "batch", "class")
     y, a = y.long(), a.long()

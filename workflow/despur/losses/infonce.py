@@ -34,6 +34,12 @@ def positives(count: int, device: torch.device) -> Tensor:
     return torch.arange(2 * count, device=device).roll(count)
 
 
+def check_temperature(temperature: float | Tensor) -> None:
+    """Raises ValueError for a number that is not above 0; tensors are not read, which may lie on a GPU."""
+    if not isinstance(temperature, Tensor) and not temperature > 0:
+        raise ValueError(f"temperature={temperature}: similarities are divided by it; give a number above 0")
+
+
 def precise(z: Tensor) -> Tensor:
     """The same values in at least single precision."""
     return z.to(torch.promote_types(z.dtype, torch.float32))
@@ -56,7 +62,8 @@ def info_nce(similarity: Tensor, positive: Tensor, allowed: Tensor, temperature:
     """Mean over anchors i of -log(exp(s_ip / t_ip) / sum_j exp(s_ij / t_ij)), p the positive, j over what is allowed.
 
     Eq. 4 of Lewis et al. 2023; Eq. 2 if the temperature is one number. ``similarity`` s (B,K); ``positive`` (B,), the
-    column p; ``allowed`` bool (B,K), true for the positive, too; ``temperature`` t, one number or (B,K).
+    column p; ``allowed`` bool (B,K), true for the positive, too; ``temperature`` t, one number above 0 (else
+    ValueError) or (B,K).
 
     >>> import torch
     >>> from despur.losses import info_nce
@@ -64,6 +71,7 @@ def info_nce(similarity: Tensor, positive: Tensor, allowed: Tensor, temperature:
     >>> info_nce(similarity, positive, torch.tensor([[True, True, False]]), temperature=0.5)
     tensor(0.1839)
     """
+    check_temperature(temperature)
     return cross_entropy((similarity / temperature).masked_fill(~allowed, -torch.inf), positive)
 
 
