@@ -73,7 +73,7 @@ def imagenet(tmp_path):
 
 
 def test_the_hierarchy_knows_levels_and_what_lies_below(imagenet):
-    tree = breeds.Hierarchy(imagenet / "breeds")
+    tree = breeds.Hierarchy(imagenet)
     # by the longest way
     assert [tree.level(node) for node in ("n00001740", "nthing", "nanimal", "ncat", "n10")] == [0, 1, 3, 4, 5]
     assert tree.find_classes("nanimal") == {"n10", "n11", "n12", "n13", "n14"} and tree.find_classes("nempty") == set()
@@ -82,7 +82,7 @@ def test_the_hierarchy_knows_levels_and_what_lies_below(imagenet):
 
 
 def test_superclasses_have_as_many_subclasses_as_asked_drawn_as_the_authors_do(imagenet):
-    tree = breeds.Hierarchy(imagenet / "breeds")
+    tree = breeds.Hierarchy(imagenet)
     assert tree.superclasses(4, "nanimal", 3) == {"ncat": ["n10", "n11", "n12"]}  # the dogs are too few
     rng = np.random.RandomState(2)
     expected = {"ncat": sorted(rng.choice(["n10", "n11", "n12"], 2, replace=False)), "ndog": ["n13", "n14"]}

@@ -202,7 +202,8 @@ def write_multinli(root: Path) -> None:
         json.dumps({"gold_label": label, "sentence1": draw_sentence(), "sentence2": draw_sentence()})
         for label in (multinli.CLASSES[row["gold_label"]] for row in rows)
     ]
-    for part, (first, last) in zip(multinli.PARTS, ((0, 100), (100, 150), (150, len(lines))), strict=True):
+    spans = {"train": (0, 100), "dev_matched": (100, 150), "dev_mismatched": (150, len(lines))}
+    for part, (first, last) in spans.items():
         write_text(root / f"multinli_1.0/multinli_1.0_{part}.jsonl", lines[first:last])
 
 

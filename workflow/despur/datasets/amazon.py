@@ -13,7 +13,6 @@ import pandas as pd
 from despur.datasets.sources import metadata_tables
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, int_
-from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
 from despur.storage.tokenizers import tokenize
 
@@ -64,7 +63,7 @@ CLASSES: dict[str, dict[str, tuple[int, ...]]] = {  # each with the stars that r
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Every review is an original of its own."""
-    path, split_path = (metadata_tables.find_chosen(data_root, each.format(**settings), REMEDY) for each in RAW)
+    path, split_path = (metadata_tables.find(data_root, pattern.format(**settings), REMEDY) for pattern in RAW)
     columns, text = ["reviewText", "overall", "category"], ["reviewText"]
     raw = metadata_tables.read_table(path, columns, REMEDY, may_be_empty=text, keep_default_na=False)
     split = metadata_tables.read_table(split_path, ["split"], REMEDY)["split"]
@@ -93,7 +92,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
             "select": "val",
             "headline": "test",
         },
-        "sha256": {path.name: sha256(path), split_path.name: sha256(split_path)},
+        "sha256": metadata_tables.sha256(path, split_path),
     }
     groups = a[:, None] == np.arange(len(categories))
     texts = [text.replace("\n", " ") for text in raw["reviewText"]]  # released code

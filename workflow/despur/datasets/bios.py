@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.datasets.sources import embedding_files, text
+from despur.datasets.sources import embedding_files, metadata_tables, text
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, int_
 from despur.storage.store import Array, Dataset, InputError
@@ -67,9 +67,8 @@ NAMES = {"p": "profession", "g": "gender"}
 
 def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
     """A split's table with profession, gender and, where there is one, text."""
-    path = embedding_files.find_file(
-        folder, f"{split}.parquet", f"{split}.pickle", remedy=f"Download the three pickles of {SOURCE} there"
-    )
+    remedy = f"Download the three pickles of {SOURCE} there"
+    path = metadata_tables.find(folder, f"{split}.parquet | {split}.pickle", remedy)
     table = embedding_files.read_table(path, ())
     table = table.rename(columns={old: new for old, new in NAMES.items() if new not in table})
     missing = {"profession", "gender"} - set(table)
@@ -85,7 +84,7 @@ def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
 def vectors(table: Path, count: int) -> tuple[Path, Array]:
     """The file of vectors beside a split's table of so many rows, and its content."""
     remedy = f"{VECTORS} has them; or use features=tokens"
-    path = embedding_files.find_file(table.parent, f"{table.stem}_cls.npy", remedy=remedy)
+    path = metadata_tables.find(table.parent, f"{table.stem}_cls.npy", remedy)
     encoded = embedding_files.read_vectors(path)
     if len(encoded) != count:
         raise InputError(f"{path} has {len(encoded)} rows, but {table} has {count}: get both files of the split anew")
@@ -115,7 +114,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     table = pd.concat(tables, ignore_index=True)
     about = {
         **{"input": "embedding", "classes": classes, "attributes": GENDERS, "attribute": "gender"},
-        "sha256": embedding_files.sha256(*files),
+        "sha256": metadata_tables.sha256(*files),
     }
     if settings["features"] == "tokens":
         vocabulary = text.vocabulary(table["text"][table["split"] == "train"], settings["words"])

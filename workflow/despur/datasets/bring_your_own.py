@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.datasets.sources import embedding_files, own_files, own_labels
+from despur.datasets.sources import embedding_files, metadata_tables, own_files, own_labels
 from despur.specs.settings import Settings, choice, int_, name
 from despur.storage.store import MISSING, Array, Dataset, Lazy
 
@@ -56,7 +56,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     about: dict[str, Any] = {
         "attribute": table.attrs.get("attribute", "a"),
         "source": str(path.relative_to(folder)),
-        "sha256": embedding_files.sha256(path),
+        "sha256": metadata_tables.sha256(path),
     }
     checked = own_files.check_features(path, features) if features is not None else None
     table, names = number_labels(path, table)

@@ -13,7 +13,6 @@ from PIL import Image
 
 from despur.datasets.sources import image_files, metadata_tables
 from despur.specs.settings import Settings, choice, for_each, int_
-from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
@@ -122,7 +121,7 @@ def read_list(data_root: Path, pattern: str, column: str) -> tuple[Path, pd.Seri
 
     ``.csv``: commas. ``.txt``: blanks; the attributes' has a line with the number of images and a header that does not
     name the first column, the splits' has neither."""
-    path = metadata_tables.find_chosen(data_root, pattern, REMEDY)
+    path = metadata_tables.find(data_root, pattern, REMEDY)
     lines = metadata_tables.read_lines(path, REMEDY)[:3]
     fields = [line.replace(",", " ").split() for line in lines]
     counted = len(fields) > 0 and len(fields[0]) == 1
@@ -166,14 +165,13 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "classes": ["not blond", "blond"],
         "attribute": "gender",
         "attributes": ["female", "male"],
-        "sha256": {file.name: sha256(file) for file in (path, split_path)},
+        "sha256": metadata_tables.sha256(path, split_path),
     }
     remedy = f"{path} lists it. {REMEDY}"
-    nested = [folder[:-1] + sub for folder in RAW[2].split(" | ") for sub in ("img_align_celeba/", "")]  # Kaggle's is
-    nest = metadata_tables.find(data_root, [f"{folder}{blond.index[0]}" for folder in nested], remedy).parent
-    images = image_files.images(
-        [nest / name for name in blond.index], size, partial(prepare, size=size, fit=settings["fit"]), remedy
-    )
+    folders = [data_root / f"{folder[:-1]}{sub}" for folder in RAW[2].split(" | ") for sub in ("", "img_align_celeba/")]
+    folder = next((folder for folder in folders if (folder / str(blond.index[0])).exists()), folders[0])
+    fit = partial(prepare, size=size, fit=settings["fit"])
+    images = image_files.images([folder / name for name in blond.index], size, fit, remedy)
     return Dataset(images, table, about)
 
 

@@ -41,10 +41,10 @@ PUBLISHED_SIZES = {"train": 40_816, "val": 10_204, "test": 10_980}
 
 RAW = (
     *read_declarations("datasets", "cifar10")["RAW"],
-    "cifar-10.1/cifar10.1_v6_data.npy | CIFAR-10.1/datasets/cifar10.1_v6_data.npy | "
-    "CIFAR-10.1-master/datasets/cifar10.1_v6_data.npy",
-    "cifar-10.1/cifar10.1_v6_labels.npy | CIFAR-10.1/datasets/cifar10.1_v6_labels.npy | "
-    "CIFAR-10.1-master/datasets/cifar10.1_v6_labels.npy",
+    *(
+        f"cifar-10.1/{file} | CIFAR-10.1/datasets/{file} | CIFAR-10.1-master/datasets/{file}"
+        for file in ("cifar10.1_v6_data.npy", "cifar10.1_v6_labels.npy")
+    ),
 )
 DOWNLOADS = (
     *read_declarations("datasets", "cifar10")["DOWNLOADS"],
@@ -75,11 +75,7 @@ def read(path: Path) -> Array:
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """What of CIFAR-10.1 is not drawn for training is its test split."""
-    folders = ("cifar-10.1", "CIFAR-10.1/datasets", "CIFAR-10.1-master/datasets")
-    files = [
-        metadata_tables.find(data_root, [f"{f}/cifar10.1_v6_{what}.npy" for f in folders], REMEDY)
-        for what in ("data", "labels")
-    ]
+    files = [metadata_tables.find(data_root, pattern, REMEDY) for pattern in RAW[-2:]]
     images, labels = validate_images(f"{files[0]}, {files[1]}", read(files[0]), read(files[1]), REMEDY)
     rows = per_class("cifar10_001/train", labels, settings["per_class"])
     rest = np.setdiff1d(np.arange(len(labels)), rows)

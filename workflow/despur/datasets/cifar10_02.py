@@ -51,10 +51,8 @@ SOURCE = "https://github.com/modestyachts/cifar-10.2"
 REMEDY = f"Put the two files of {SOURCE} into cifar-10.2/ in the folder that DESPUR_DATA_ROOT names"
 
 
-def read(data_root: Path, part: str) -> tuple[Array, Array]:
-    path = metadata_tables.find(
-        data_root, [f"{folder}/cifar102_{part}.npz" for folder in ("cifar-10.2", "cifar-10.2-master")], REMEDY
-    )
+def read(path: Path) -> tuple[Array, Array]:
+    """Images and classes of one of the two files."""
     try:
         with np.load(path, allow_pickle=False) as file:
             return validate_images(path, file["images"], file["labels"], REMEDY)
@@ -64,7 +62,7 @@ def read(data_root: Path, part: str) -> tuple[Array, Array]:
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """The given test splits."""
-    images, labels = read(data_root, "train")
+    (images, labels), test = (read(metadata_tables.find(data_root, pattern, REMEDY)) for pattern in RAW[-2:])
     rows = per_class("cifar10_02/train", labels, settings["per_class"])
-    first, parts = cifar10.build({}, data_root), ((images[rows], labels[rows]), read(data_root, "test"))
-    return join_sources(first, "cifar10_02", "CIFAR-10.2", *parts, f"{cifar10.SOURCE}, {SOURCE}")
+    first, train = cifar10.build({}, data_root), (images[rows], labels[rows])
+    return join_sources(first, "cifar10_02", "CIFAR-10.2", train, test, f"{cifar10.SOURCE}, {SOURCE}")

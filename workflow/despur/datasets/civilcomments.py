@@ -19,7 +19,6 @@ import pandas as pd
 from despur.datasets.sources import metadata_tables
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, for_each, int_, name
-from despur.storage.raw_files import sha256
 from despur.storage.store import Array, Dataset, InputError
 from despur.storage.tokenizers import tokenize
 
@@ -106,7 +105,6 @@ PUBLISHED_SIZES = {"train": 269_038, "val": 45_180, "test": 133_782}  # Koh et a
 
 RAW = ("civilcomments_v1.0/all_data_with_identities.csv",)
 
-CSV = "civilcomments_v1.0/all_data_with_identities.csv"
 SOURCE = "https://worksheets.codalab.org/rest/bundles/0x8cd3de0634154aeaad2ee6eb96723c6e/contents/blob/"
 LICENSE = "CC0"
 REMEDY = (
@@ -147,7 +145,7 @@ def list_samples(mentioned: Array, attribute: str) -> tuple[Array, Array, list[s
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """WILDS's splits; a comment is an original."""
-    path = metadata_tables.find(data_root, (CSV,), REMEDY)
+    path = metadata_tables.find(data_root, RAW[0], REMEDY)
     columns = ["comment_text", "split", "toxicity", *IDENTITIES]
     may_be_empty = ["comment_text", *IDENTITIES]
     raw = metadata_tables.read_table(path, columns, REMEDY, may_be_empty, keep_default_na=False)  # "NA" is a comment
@@ -171,7 +169,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "groups": [f"{label}, {name}" for label in classes for name in IDENTITIES],
         "select": "val",
         "headline": "test",
-        "sha256": {path.name: sha256(path)},
+        "sha256": metadata_tables.sha256(path),
     }
     named = mentioned if settings["attribute"] != "identity" else a[:, None] == np.arange(len(IDENTITIES))
     groups = np.concatenate([named & (y[comment] == label)[:, None] for label in (0, 1)], axis=1)

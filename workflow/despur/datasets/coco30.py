@@ -66,7 +66,7 @@ REMEDY = f"Get train2017, val2017 and their annotations from {SOURCE} into the f
 def objects(folder: Path, part: str) -> pd.DataFrame:
     """Images with exactly one annotated object, if it is of the 30 categories: ``file``, ``y``, and the box in shares
     of the sides, ``left``, ``top``, ``right``, ``bottom``."""
-    path = metadata_tables.find(folder, [f"annotations/instances_{part}2017.json"], REMEDY)
+    path = metadata_tables.find(folder, f"annotations/instances_{part}2017.json", REMEDY)
     try:
         annotations = json.loads(path.read_text())
         names = {c["id"]: c["name"] for c in annotations["categories"]}

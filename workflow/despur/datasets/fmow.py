@@ -13,7 +13,6 @@ import pandas as pd
 
 from despur.datasets.sources import image_files, metadata_tables
 from despur.specs.settings import Settings, int_
-from despur.storage.raw_files import sha256
 from despur.storage.store import Array, Dataset, InputError
 
 REVISION = 2  # images are cut to the pixel where torchvision cuts them
@@ -58,10 +57,7 @@ def splits(path: Path, table: pd.DataFrame) -> Array:
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Every image is an original of its own; image i is that of row i of the metadata."""
-    path, countries = (
-        metadata_tables.find(data_root / FOLDER, [name], REMEDY)
-        for name in ("rgb_metadata.csv", "country_code_mapping.csv")
-    )
+    path, countries = (metadata_tables.find(data_root, pattern, REMEDY) for pattern in RAW[:2])
     columns, pair = ["split", "category", "country_code", "timestamp"], ["alpha-3", "region"]
     raw = metadata_tables.read_table(path, columns, REMEDY, may_be_empty=["country_code"])
     mapping = metadata_tables.read_table(countries, pair, REMEDY, may_be_empty=pair, unique=["alpha-3"])
@@ -78,7 +74,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "size": settings["size"],
         **{"classes": classes, "class_words": [name.replace("_", " ") for name in classes]},
         **{"attributes": regions, "attribute": "region", "groups": regions[:-1]},
-        "sha256": {path.name: sha256(path)},
+        "sha256": metadata_tables.sha256(path),
     }
     files = [data_root / FOLDER / f"images/rgb_img_{row}.png" for row in rows]
     remedy = f"{path} lists it. {REMEDY}"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from despur.datasets.hate_speech_tweets import tweets
-from despur.datasets.sources import embedding_files
+from despur.datasets.sources import embedding_files, metadata_tables
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, component
 from despur.storage.store import Dataset, InputError
@@ -47,13 +47,13 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     inputs = []
     for split, part in table.groupby("split", sort=False):
         remedy = "Encode the tweets, or use features=embedded"
-        path = embedding_files.find_file(folder, f"{split}.npy", remedy=remedy)
+        path = metadata_tables.find(folder, f"{split}.npy", remedy)
         vectors = embedding_files.read_vectors(path)
         if len(vectors) != part["rows"].iloc[0]:
             raise InputError(
                 f"{path} has {len(vectors)} rows, but {folder / str(split)}.tsv has {part['rows'].iloc[0]}. {remedy}"
             )
-        about["sha256"] |= embedding_files.sha256(path)
+        about["sha256"] |= metadata_tables.sha256(path)
         inputs.append(np.asarray(vectors[part["row"]], np.float32))
     return embedding_files.dataset(
         folder, np.concatenate(inputs), table[["split", "y", "a"]], {"input": "embedding", **about}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.datasets.sources import embedding_files, text
+from despur.datasets.sources import embedding_files, metadata_tables, text
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
 
@@ -66,7 +66,7 @@ def tweets(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     what is known."""
     tables = []
     paths = {
-        split: embedding_files.find_file(folder, f"{split}.tsv", remedy=f"Ask the authors of {SOURCE} for it")
+        split: metadata_tables.find(folder, f"{split}.tsv", f"Ask the authors of {SOURCE} for it")
         for split in ("train", "valid", "test")
     }
     for split, path in paths.items():
@@ -78,7 +78,7 @@ def tweets(folder: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
         tables.append(pd.DataFrame({"split": split, "y": y, "a": encode_ages(table["age"], path), **kept}))
     about = {
         **{"classes": ["harmless", "hate"], "attributes": ["> 29", "<= 29"], "attribute": "age"},
-        "sha256": embedding_files.sha256(*paths.values()),
+        "sha256": metadata_tables.sha256(*paths.values()),
     }
     return pd.concat(tables, ignore_index=True), about
 

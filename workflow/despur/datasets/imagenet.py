@@ -88,7 +88,7 @@ def ranks(paths: Sequence[Path], data_root: Path) -> Array:
     index = {path.name: i for i, path in enumerate(paths)}
     count = 0
     for name in ("1percent.txt", "10percent.txt"):
-        file = metadata_tables.find(data_root, [f"imagenet_subsets/{name}"], DRAWN)
+        file = metadata_tables.find(data_root, f"imagenet_subsets/{name}", DRAWN)
         for image in metadata_tables.read_words(file, DRAWN):
             if image not in index:
                 raise InputError(f"{file}: {image} is no training image. {DRAWN}")

@@ -57,6 +57,6 @@ REMEDY = (
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """The listed classes, in the order of the list."""
-    path = metadata_tables.find(data_root, [settings["synsets"]], REMEDY)
+    path = metadata_tables.find(data_root, settings["synsets"], REMEDY)
     count = CLASSES if settings["synsets"] == SETTINGS["synsets"].default else None
     return build_with_paths(settings, data_root, read_synsets(path, count, REMEDY), f"{path} lists it. ")[0]

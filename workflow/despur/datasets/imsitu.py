@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from despur.datasets.imsitu_images import SPLITS, photographs
-from despur.datasets.sources import embedding_files
+from despur.datasets.sources import embedding_files, metadata_tables
 from despur.datasets.sources.pickled_tables import stack_cells
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, component
@@ -62,7 +62,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     table, about, inputs = photographs(folder, PICKLES, "features", read_features)
     if inputs is None:
         remedy = "Encode the photographs, or use features=embedded"
-        arrays = [embedding_files.find_file(folder, f"{split}.npy", remedy=remedy) for split in SPLITS]
-        about["sha256"] |= embedding_files.sha256(*arrays)
+        arrays = [metadata_tables.find(folder, f"{split}.npy", remedy) for split in SPLITS]
+        about["sha256"] |= metadata_tables.sha256(*arrays)
         inputs = np.concatenate([np.asarray(embedding_files.read_vectors(path), np.float32) for path in arrays])
     return embedding_files.dataset(folder, inputs, table[["split", "y", "a"]], {"input": "embedding", **about})

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from PIL import ImageOps
 
-from despur.datasets.sources import embedding_files, image_files
+from despur.datasets.sources import embedding_files, image_files, metadata_tables
 from despur.datasets.sources.pickled_tables import read_pickled_table, stack_cells
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
@@ -67,9 +67,8 @@ REMEDY = "It lists the photographs: columns image, gender, and class or verb"
 def labels(folder: Path, tables: list[pd.DataFrame], files: Sequence[Path]) -> list[str]:
     """Gives each table its class, and returns the names of all."""
     if any("class" not in table for table in tables):
-        path = embedding_files.find_file(
-            folder, "classes.csv", remedy="It says which class each verb belongs to: columns verb, class"
-        )
+        remedy = "It says which class each verb belongs to: columns verb, class"
+        path = metadata_tables.find(folder, "classes.csv", remedy)
         of = embedding_files.read_table(path, ("verb", "class")).set_index("verb")["class"]
         for source, table in zip(files, tables, strict=True):
             unknown = set(table.get("verb", ["(no column verb)"])) - set(of.index)
@@ -98,7 +97,7 @@ def photographs(
     )
     about = {
         **{"classes": classes, "attributes": GENDERS, "attribute": "gender"},
-        "sha256": embedding_files.sha256(*files),
+        "sha256": metadata_tables.sha256(*files),
     }
     table = pd.DataFrame({"split": joined["split"], "y": y, "a": a, "image": joined["image"]})
     return table, about, np.concatenate(inputs) if pickled else None
@@ -106,7 +105,7 @@ def photographs(
 
 def read_table(folder: Path, split: str) -> tuple[Path, pd.DataFrame, None]:
     """A split's file and table."""
-    path = embedding_files.find_file(folder, f"{split}.parquet", f"{split}.csv", remedy=REMEDY)
+    path = metadata_tables.find(folder, f"{split}.parquet | {split}.csv", REMEDY)
     table = embedding_files.read_table(path, ("image", "gender"))
     if not {"class", "verb"} & set(table):
         raise InputError(f"{path} has no column class or verb; it has {', '.join(map(str, table.columns))}. {REMEDY}")
@@ -117,7 +116,7 @@ def read_pickle(
     folder: Path, name: str, column: str, prepare: Callable[[Path, Iterable[Any]], Array]
 ) -> tuple[Path, pd.DataFrame, Array]:
     """A split's file, table and inputs."""
-    path = embedding_files.find_file(folder, name, remedy="Put the pickles of all three splits there")
+    path = metadata_tables.find(folder, name, "Put the pickles of all three splits there")
     table = read_pickled_table(path, (column, "verb", "gender"))
     named = table["gender"].map(dict(enumerate(GENDERS))).fillna(table["gender"])
     return path, pd.DataFrame({"image": "", "class": table["verb"], "gender": named}), prepare(path, table[column])

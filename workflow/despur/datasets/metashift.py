@@ -58,7 +58,7 @@ def list_images(data_root: Path) -> pd.DataFrame:
     """Images with class and attribute, by group and name. Raises InputError for a group without images."""
     rows = []
     for group, (y, a) in GROUPS.items():
-        folder = metadata_tables.find(data_root, (f"metashift/{FOLDER}/{group}", f"{FOLDER}/{group}"), REMEDY)
+        folder = metadata_tables.find(data_root, f"metashift/{FOLDER}/{group} | {FOLDER}/{group}", REMEDY)
         files = objects.images_in(folder)
         if not files:
             raise InputError(f"{folder} has no images. {REMEDY}")

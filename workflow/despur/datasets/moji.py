@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from despur.compute.randomness import derive_generator
-from despur.datasets.sources import embedding_files
+from despur.datasets.sources import embedding_files, metadata_tables
 from despur.specs.settings import Settings, draw, float_, int_
 from despur.storage.store import Dataset, InputError
 
@@ -59,7 +59,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     """Draw the rows of each class x attribute group; only those are read from the files."""
     folder = data_root / "moji"
     paths = {
-        name: embedding_files.find_file(folder, f"{name}.npy", remedy=f"Download the four files of {SOURCE} there")
+        name: metadata_tables.find(folder, f"{name}.npy", f"Download the four files of {SOURCE} there")
         for name in FILES
     }
     files = {name: embedding_files.read_vectors(path) for name, path in paths.items()}
@@ -87,6 +87,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         inputs[end - len(table) + order] = files[name][rows[name][order]]
     about = {
         **{"input": "embedding", "classes": ["sad", "happy"], "attributes": ["SAE", "AAE"], "attribute": "dialect"},
-        "sha256": embedding_files.sha256(*paths.values()),
+        "sha256": metadata_tables.sha256(*paths.values()),
     }
     return embedding_files.dataset(folder, inputs, pd.concat(tables), about)

@@ -16,7 +16,6 @@ import pandas as pd
 from despur.datasets.sources import metadata_tables
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, int_
-from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
 from despur.storage.tokenizers import tokenize
 
@@ -52,7 +51,7 @@ PUBLISHED_SIZES = {
     "test": [34_597, 6_655, 40_496, 886, 39_930, 1_148],
 }
 
-RAW = (
+RAW = (  # the corpus in the order in which the list counts its pairs; the list
     "multinli_1.0/multinli_1.0_train.jsonl | multinli/multinli_1.0/multinli_1.0_train.jsonl",
     "multinli_1.0/multinli_1.0_dev_matched.jsonl | multinli/multinli_1.0/multinli_1.0_dev_matched.jsonl",
     "multinli_1.0/multinli_1.0_dev_mismatched.jsonl | multinli/multinli_1.0/multinli_1.0_dev_mismatched.jsonl",
@@ -76,7 +75,6 @@ DOWNLOADS = (
 )
 REMEDY = f"Unpack {SOURCE} and put {DOWNLOADS[1]['url']} into multinli/data/, in the folder that DESPUR_DATA_ROOT names"
 
-PARTS = ("train", "dev_matched", "dev_mismatched")  # the order in which the list counts them
 CLASSES = ["contradiction", "entailment", "neutral"]
 ATTRIBUTES = ["no negation", "negation"]
 FIELDS = ["gold_label", "sentence1", "sentence2"]
@@ -98,8 +96,7 @@ def read_pairs(path: Path) -> pd.DataFrame:
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """The authors' split; a pair is an original. Pairs without a label on which annotators agree are not listed."""
-    texts = [metadata_tables.find(data_root, RAW[i].split(" | "), REMEDY) for i in range(len(PARTS))]
-    path = metadata_tables.find(data_root, RAW[-1].split(" | "), REMEDY)
+    *texts, path = (metadata_tables.find(data_root, pattern, REMEDY) for pattern in RAW)
     columns = [POSITION, "gold_label", "sentence2_has_negation", "split"]
     listed = metadata_tables.read_table(path, columns, REMEDY, unique=[POSITION])
     label = metadata_tables.decode(path, listed["gold_label"], dict(enumerate(CLASSES)), REMEDY)
@@ -125,7 +122,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "vocabulary": settings["vocabulary"],
         "select": "val",
         "headline": "test",
-        "sha256": {file.name: sha256(file) for file in (path, *texts)},
+        "sha256": metadata_tables.sha256(path, *texts),
     }
     first, second = (list(pairs[field]) for field in ("sentence1", "sentence2"))
     return Dataset(tokenize(first, settings["tokens"], settings["vocabulary"], second), table, about)

@@ -78,7 +78,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     def make(rows: slice) -> Array:
         return np.stack([resized(stored[split][i], size) for split, i in where[rows]])
 
-    names = metadata_tables.find(data_root, ["stl10_binary/class_names.txt"], REMEDY)
+    names = metadata_tables.find(data_root, "stl10_binary/class_names.txt", REMEDY)
     classes = metadata_tables.read_words(names, REMEDY)
     if len(classes) != CLASSES:
         raise InputError(f"{names} has {len(classes)} names, not one for each of {CLASSES} classes. {REMEDY}")

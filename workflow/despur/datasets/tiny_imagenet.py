@@ -80,7 +80,7 @@ def prepare(image: Image.Image) -> Image.Image:
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Training and validation images; the latter are the test split."""
     folder = data_root / "tiny-imagenet-200"
-    listed, words = (metadata_tables.find(folder, [name], REMEDY) for name in ("wnids.txt", "words.txt"))
+    listed, words = (metadata_tables.find(folder, name, REMEDY) for name in ("wnids.txt", "words.txt"))
     synsets = read_synsets(listed, CLASSES, REMEDY)
     named = dict(metadata_tables.read_fields(words, "\t", 2, REMEDY))
     if nameless := set(synsets) - set(named):

@@ -14,7 +14,6 @@ from PIL import Image
 from despur.datasets.sources import image_files, metadata_tables
 from despur.datasets.sources.subsets import select_samples
 from despur.specs.settings import Settings, choice, for_each, int_
-from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset
 
 SETTINGS = {
@@ -101,7 +100,6 @@ DOWNLOADS = (  # the addresses of the authors; no size or checksum published
     },
 )
 
-NAMES = ("waterbird_complete95_forest2water2", "waterbirds_v1.0", "cub/data/waterbird_complete95_forest2water2")
 SOURCE = "https://nlp.stanford.edu/data/dro/waterbird_complete95_forest2water2.tar.gz"
 LICENSE = "CUB-200-2011 and Places: non-commercial research"
 REMEDY = f"Unpack {SOURCE} (or WILDS's waterbirds_v1.0) anew into the folder that DESPUR_DATA_ROOT names"
@@ -119,7 +117,7 @@ def prepare(image: Image.Image, size: int) -> Image.Image:
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """The given splits; every image is an original of its own. No augmentation (released code)."""
-    path, size = metadata_tables.find(data_root, [f"{name}/metadata.csv" for name in NAMES], REMEDY), settings["size"]
+    path, size = metadata_tables.find(data_root, RAW[0], REMEDY), settings["size"]
     raw = metadata_tables.read_table(path, ["img_filename", "y", "place", "split"], REMEDY, unique=["img_filename"])
     classes, places = {0: "landbird", 1: "waterbird"}, {0: "land", 1: "water"}
     for column, meaning in (("y", classes), ("place", places)):
@@ -140,7 +138,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "classes": list(classes.values()),
         "attribute": "background",
         "attributes": list(places.values()),
-        "sha256": {path.name: sha256(path)},
+        "sha256": metadata_tables.sha256(path),
     }
     files = [path.parent / name for name in raw["img_filename"].iloc[kept]]
     subset = table.iloc[kept].reset_index(drop=True)

@@ -18,13 +18,11 @@ from despur.datasets.sources.imagenet_folders import REMEDY as IMAGENET_REMEDY
 from despur.datasets.sources.imagenet_folders import list_images
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings
-from despur.storage.raw_files import sha256
 from despur.storage.store import Dataset, InputError
 
 REVISION = 2  # images are cut to the pixel where torchvision cuts them
-SOURCE = read_declarations("datasets", "entity13")["SOURCE"]
+SOURCE, RAW = (read_declarations("datasets", "entity13")[name] for name in ("SOURCE", "RAW"))
 REMEDY = f"Put the three files of {SOURCE} into breeds/ in the folder that DESPUR_DATA_ROOT names"
-FILES = ("dataset_class_info.json", "class_hierarchy.txt", "node_names.txt")
 ROOT = "n00001740"  # entity
 
 
@@ -52,8 +50,8 @@ def check_tree(path: Path, children: dict[str, list[str]]) -> None:
 class Hierarchy:
     """A tree of synsets above ImageNet's classes: ``names`` of all, first synonym; only what has a class below it."""
 
-    def __init__(self, folder: Path) -> None:
-        info, edges, names = (metadata_tables.find(folder, [name], REMEDY) for name in FILES)
+    def __init__(self, data_root: Path) -> None:
+        info, edges, names = (metadata_tables.find(data_root, pattern, REMEDY) for pattern in RAW[:3])
         self.files = (info, edges, names)
         self.leaves = read_leaves(info)
         pairs = metadata_tables.read_fields(edges, None, 2, REMEDY)
@@ -110,8 +108,7 @@ def build(settings: Settings, data_root: Path, level: int, ancestor: str, subcla
     The attribute is the place of a subclass in its class, in the order of their synsets; every image is an original of
     its own."""
     size = settings["size"]
-    hierarchies = [f"{folder}/{FILES[0]}" for folder in ("breeds", "imagenet_class_hierarchy/modified")]
-    tree = Hierarchy(metadata_tables.find(data_root, hierarchies, REMEDY).parent)
+    tree = Hierarchy(data_root)
     superclasses = find_superclasses(tree, level, ancestor, subclasses, classes)
     synsets = [synset for subclass_synsets in superclasses.values() for synset in subclass_synsets]
     _, train, test = list_images(data_root, synsets, f"{tree.files[0]} lists it. ")
@@ -137,5 +134,5 @@ def about(size: int, classes: list[str], subclasses: int, files: tuple[Path, ...
         "classes": classes,
         "attributes": [f"{i + 1}. subclass" for i in range(subclasses)],
         "attribute": "subclass",
-        "sha256": {file.name: sha256(file) for file in files},
+        "sha256": metadata_tables.sha256(*files),
     }

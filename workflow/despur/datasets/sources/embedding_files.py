@@ -1,4 +1,4 @@
-"""Raw files of embeddings and tables: found, read and validated. Every error names the file and the remedy."""
+"""Raw files of embeddings and tables: read and validated. Every error names the file and the remedy."""
 
 import pickle
 import struct
@@ -11,25 +11,11 @@ import pandas as pd
 import pyarrow as pa
 
 from despur.datasets.sources import metadata_tables
-from despur.storage import raw_files
 from despur.storage.dataset_checks import validate
 from despur.storage.reading import BROKEN, read_parquet
 from despur.storage.store import MISSING, Array, Dataset, InputError, Lazy
 
 SPLITS = {"dev": "val", "valid": "val", "validation": "val"}  # other words for the split that selects
-
-
-def find_file(folder: Path, *names: str, remedy: str) -> Path:
-    """The first of these files that lies in the folder. Raises InputError, saying what to do, if none does."""
-    for name in names:
-        if (folder / name).exists():
-            return folder / name
-    raise InputError(f"{folder} holds no {' or '.join(names)}. {remedy}")
-
-
-def sha256(*paths: Path) -> dict[str, str]:
-    """Checksums by file name."""
-    return {path.name: raw_files.sha256(path) for path in paths}
 
 
 def list_files(paths: Iterable[Path]) -> str:

@@ -23,7 +23,7 @@ def list_images(
 ) -> tuple[list[str], Files, Files]:
     """The classes, all or only ``synsets``, which are ``listed`` (a sentence); the training and the validation images
     of each. Raises InputError for a folder that does not say the class of an image."""
-    train = refuse_flat(metadata_tables.find_chosen(data_root, TRAIN, REMEDY).parent)
+    train = refuse_flat(metadata_tables.find(data_root, TRAIN, REMEDY).parent)
     names = synsets or sorted(path.name for path in train.iterdir() if is_synset(path.name))
     remedy = f"{listed}{REMEDY}"
     return list(names), class_folders(train, names, remedy), list_validation(data_root, names, remedy)
@@ -38,10 +38,10 @@ def refuse_flat(folder: Path) -> Path:
 
 def list_validation(data_root: Path, synsets: Sequence[str], remedy: str) -> Files:
     """Validation images by class, from folders or, where there are none, from Kaggle's list."""
-    chosen = metadata_tables.find_chosen(data_root, LABELLED, REMEDY)
+    chosen = metadata_tables.find(data_root, LABELLED, REMEDY)
     if chosen.suffix != ".csv":
         return class_folders(refuse_flat(chosen.parent), synsets, remedy)
-    folder = metadata_tables.find_chosen(data_root, VAL, REMEDY).parent
+    folder = metadata_tables.find(data_root, VAL, REMEDY).parent
     table = metadata_tables.read_table(chosen, ["ImageId", "PredictionString"], REMEDY, unique=["ImageId"])
     synset_of = dict(zip(table["ImageId"], table["PredictionString"].astype(str).str.split().str[0], strict=True))
     paths: dict[str, list[Path]] = {synset: [] for synset in synsets}

@@ -8,26 +8,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.storage.raw_files import choose_alternative
+from despur.storage import raw_files
 from despur.storage.store import Array, InputError
 
 SPLITS = {0: "train", 1: "val", 2: "test"}  # WILDS's codes
 
 
-def find(root: Path, names: Sequence[str], remedy: str) -> Path:
-    """The first of these names that is there under ``root``. Raises InputError that lists them."""
-    for name in names:
-        if (root / name).exists():
-            return root / name
-    raise InputError(f"none of {', '.join(names)} is there under {root.resolve()}. {remedy}")
-
-
-def find_chosen(root: Path, pattern: str, remedy: str) -> Path:
+def find(root: Path, pattern: str, remedy: str) -> Path:
     """The first of a pattern's alternatives that something below ``root`` matches, as of raw files. Raises InputError
-    if nothing matches one."""
-    if chosen := choose_alternative(pattern, root):
+    that lists them if nothing matches one."""
+    if chosen := raw_files.choose_alternative(pattern, root):
         return root / chosen
-    raise InputError(f"none of {pattern.replace(' |', ',')} is there under {root.resolve()}. {remedy}")
+    raise InputError(f"{root.resolve()} holds no {pattern.replace(' |', ' or')}. {remedy}")
+
+
+def sha256(*paths: Path) -> dict[str, str]:
+    """Checksums by file name."""
+    return {path.name: raw_files.sha256(path) for path in paths}
 
 
 def read_lines(path: Path, remedy: str) -> list[str]:

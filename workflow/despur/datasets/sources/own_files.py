@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.datasets.sources import embedding_files
+from despur.datasets.sources import embedding_files, metadata_tables
 from despur.datasets.sources.own_labels import NUMBERS
 from despur.storage.store import Array, InputError
 
@@ -23,7 +23,7 @@ def find_own_file(folder: Path, name: str) -> Path:
     for file in (folder / name for name in names):
         if file.is_symlink() and not file.exists():
             raise InputError(f"{file} is a link to {file.readlink()}, which is not there")
-    path = embedding_files.find_file(folder, *names, remedy="See docs/your_own_data.md")
+    path = metadata_tables.find(folder, " | ".join(names), "See docs/your_own_data.md")
     if len(there := [name for name in names if (folder / name).exists()]) > 1:
         raise InputError(f"{folder} holds {' and '.join(there)}: keep one of them, move the rest away")
     if not path.is_file():
