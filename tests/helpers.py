@@ -108,17 +108,13 @@ def read(name: str, root: Path = Path("nowhere")) -> Dataset:
     (point,) = resolve("datasets", name).points
     OPENED.clear()
     made = import_module(f"despur.datasets.{point.base_name}").build(point.settings, root)
-    found = {pattern: raw_files.find_files(pattern, root) for pattern in raw_files.list_patterns(point)}
+    chosen = {pattern: raw_files.choose_alternative(pattern, root) for pattern in raw_files.list_patterns(point)}
+    found = {pattern: sorted(root.glob(each)) if each else [] for pattern, each in chosen.items()}
     assert raw_files.is_downloaded(point.base_name) or all(found.values()), (
         f"{name}: nothing matches {[p for p in found if not found[p]]}"
     )
     many, one = (
-        {
-            file
-            for p in found
-            for file in found[p]
-            if raw_files.choose_alternative(p, root).endswith(raw_files.FOLDERS) == folder
-        }
+        {file for p in found for file in found[p] if chosen[p].endswith(raw_files.FOLDERS) == folder}
         for folder in (True, False)
     )
     opened = {file for file in OPENED if file.is_relative_to(root) and "weights" not in file.parts}

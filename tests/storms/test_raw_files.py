@@ -129,7 +129,8 @@ def raw(tmp_path, monkeypatch, made_up_sizes):
 
 def list_raw_files(point, root):
     """A data set's raw files; of those with a file for each sample the first one."""
-    found = [raw_files.find_files(pattern, root)[0] for pattern in raw_files.list_patterns(point)]
+    chosen = (raw_files.choose_alternative(pattern, root) for pattern in raw_files.list_patterns(point))
+    found = [min(root.glob(pattern)) for pattern in chosen]
     return list(dict.fromkeys(file if file.is_file() else min(file.rglob("*.*")) for file in found))
 
 

@@ -40,20 +40,18 @@ STATES = ("bundled", "present", "made", "download", "missing")
 class NeededData:
     """A data set that a configuration needs, and the results that are made from its raw files."""
 
-    name: str
-    patterns: tuple[str, ...]
     point: Spec
     results: list[ResultPath]
 
-    def list_missing(self, root: Path) -> list[str]:
-        """The raw files that are not there."""
-        return [pattern for pattern in self.patterns if not raw_files.has_files(pattern, root)]
+    @property
+    def name(self) -> str:
+        return self.point.base_name
 
     def describe_state(self, root: Path) -> str:
         """One of STATES."""
-        if not self.patterns:
+        if not raw_files.list_patterns(self.point):
             return "bundled"
-        if not self.list_missing(root):
+        if not raw_files.list_missing(self.point, root):
             return "present"
         if all((result.folder / "about.json").exists() for result in self.results):
             return "made"
@@ -65,7 +63,7 @@ class NeededData:
         line = f"{state:<10}{self.name}"
         if state not in ("missing", "download"):
             return line
-        missing = ", ".join(pattern.split(" |")[0] for pattern in self.list_missing(root))
+        missing = ", ".join(pattern.split(" |")[0] for pattern in raw_files.list_missing(self.point, root))
         return f"{line}: {missing}; from {find_statement(self.name, 'SOURCE')}"
 
 
@@ -87,7 +85,7 @@ def list_needed_data(results: Iterable[ResultPath]) -> list[NeededData]:
         for point in result.datasets.points:
             raw = point.source or point
             key = raw.base_name, raw_files.list_patterns(raw)
-            needed.setdefault(key, NeededData(*key, raw, [])).results.append(result)
+            needed.setdefault(key, NeededData(raw, [])).results.append(result)
     return [needed[key] for key in sorted(needed)]
 
 
@@ -118,8 +116,8 @@ def check_configured(configfile: Path) -> Iterator[str]:
     )
     needed = list_needed_data(results)
     for data in needed:
-        state = data.describe_state(root)
-        yield Row(data.describe(root), "datasets", name=data.name, state=state, missing=data.list_missing(root))
+        state, lacking = data.describe_state(root), raw_files.list_missing(data.point, root)
+        yield Row(data.describe(root), "datasets", name=data.name, state=state, missing=lacking)
     yield from describe_weights(list_trained(results))
     missing = [data.name for data in needed if data.describe_state(root) == "missing"]
     if missing:
@@ -137,7 +135,7 @@ def check_dataset(name: str) -> Iterator[str]:
     yield f"looked for under {root.resolve()} (DESPUR_DATA_ROOT)"
     for point in sweep.points:
         raw, source = point.source or point, find_statement(sweep.base_name, "SOURCE")
-        missing = [pattern for pattern in raw_files.list_patterns(raw) if not raw_files.has_files(pattern, root)]
+        missing = raw_files.list_missing(raw, root)
         if missing and raw_files.is_downloaded(raw.base_name):
             told = f"this check downloads nothing; the run will, or put them there from {source}"
             raise InputError(f"{', '.join(missing)} are not under {root}: {told}")

@@ -35,11 +35,7 @@ PAPER_HYPERPARAMETERS = {
 
 PUBLISHED_SIZES = {"train": 257e3, "val": 40e3, "test": 99e3}  # Shen et al. 2021, Experiment 3: rounded
 
-RAW = (
-    "bios/train.parquet | bios/train.pickle",
-    "bios/dev.parquet | bios/dev.pickle",
-    "bios/test.parquet | bios/test.pickle",
-)
+RAW = tuple(f"bios/{part}.parquet | bios/{part}.pickle" for part in ("train", "dev", "test"))
 DOWNLOADS = tuple(
     {
         "url": f"https://storage.googleapis.com/ai2i/nullspace/{folder}/{part}{end}",

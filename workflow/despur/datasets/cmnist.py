@@ -57,13 +57,9 @@ PAPER_HYPERPARAMETERS = {
 }
 
 RAW = tuple(  # here; where torchvision has them
-    f"mnist/{name} | MNIST/raw/{name}"
-    for name in (
-        "train-images-idx3-ubyte.gz",
-        "train-labels-idx1-ubyte.gz",
-        "t10k-images-idx3-ubyte.gz",
-        "t10k-labels-idx1-ubyte.gz",
-    )
+    f"mnist/{part}-{kind}-ubyte.gz | MNIST/raw/{part}-{kind}-ubyte.gz"
+    for part in ("train", "t10k")
+    for kind in ("images-idx3", "labels-idx1")
 )
 DOWNLOADED = True
 
@@ -136,5 +132,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         np.concatenate([train, test]), coloring.rgb(settings["colors"])[a], settings["threshold"]
     )
     table = pd.DataFrame({"split": split, "y": y, "a": a, "original": np.arange(len(y)), "digit": digits})
-    about = {**coloring.about_colored(dict(settings)), "sha256": SHA256}
+    about = {**coloring.about_colored(settings), "sha256": SHA256}
     return Dataset(coloring.resize(colored, 40), table, about)

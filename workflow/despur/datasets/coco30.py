@@ -14,8 +14,8 @@ from PIL import Image
 from despur.datasets.sources import image_files, metadata_tables
 from despur.datasets.sources.objects import dataset
 from despur.datasets.sources.scenes import without_background
-from despur.specs.selfsupervised_hyperparameters import NT_XENT
-from despur.specs.settings import Settings, choice, int_
+from despur.specs.declarations import read_declarations
+from despur.specs.settings import Settings, choice, int_, without
 from despur.storage.store import Array, Dataset, InputError, Lazy
 
 SETTINGS = {
@@ -25,13 +25,8 @@ SETTINGS = {
     ),
 }
 
-PAPER_HYPERPARAMETERS = {  # of the toy experiments nothing is stated: as on Tiny ImageNet
-    "*": {"encoder": "resnet18", "learning_rate": 2e-3, "projector_dim": 128},
-    "simclr": {**NT_XENT, "batch_size": 512, "epochs": 1000, "projector_dim": 128},
-    "images": {"crop_scale": 0.2, "flip": 0.5, "blur": 0.0, "color_jitter": 0.5, "grayscale": 0.1},
-    "linear_classifier": {"learning_rate": 0.01},
-    "fine_tuning": {"learning_rate": 0.8},
-}
+# Of the toy experiments nothing is stated: as on Tiny ImageNet, but for what is of another paper there.
+PAPER_HYPERPARAMETERS = without(read_declarations("datasets", "tiny_imagenet")["PAPER_HYPERPARAMETERS"], "wmse")
 
 RAW = (
     "coco/annotations/instances_train2017.json",

@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 
 from despur.compute.randomness import derive_generator
 from despur.datasets.sources import coloring
-from despur.specs.settings import Settings, choice, draw, float_
+from despur.specs.settings import Settings, choice, draw, float_, for_each
 from despur.storage.store import Dataset
 
 SETTINGS = {
@@ -34,23 +34,10 @@ PAPER_HYPERPARAMETERS = {
     "jtt": {"epochs": 4},
     # Small M and N, everywhere the same (drawn with replacement where pools are smaller still), so that sweeps
     # and ablations compare the same method.
-    "cnc": {
-        "epochs": 6,
-        "accumulation": 8,
-        "anchor_fraction": 0.5,
-        "num_positives": 4,
-        "num_negatives": 4,
-        "shrink": False,
-        "temperature": 0.1,
-    },
-    "supcon": {
-        "epochs": 4,
-        "accumulation": 8,
-        "anchor_fraction": 0.5,
-        "num_positives": 4,
-        "num_negatives": 4,
-        "temperature": 0.1,
-    },
+    **for_each(
+        {"cnc": {"epochs": 6, "shrink": False}, "supcon": {"epochs": 4}},
+        **{"accumulation": 8, "anchor_fraction": 0.5, "num_positives": 4, "num_negatives": 4, "temperature": 0.1},
+    ),
     "cvar_dro": {"epochs": 10},
     "lff": {"epochs": 8},
     "eiil": {"epochs": 10},
@@ -84,5 +71,4 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     enlarged = coloring.resize(gray[..., None], 28)[..., 0]
     colored = coloring.colorize(enlarged[rows], coloring.rgb(settings["colors"])[a])
     table = pd.DataFrame({"split": split[rows], "y": y[rows], "a": a, "original": rows, "digit": digits.target[rows]})
-    about = {**coloring.about_colored(dict(settings))}
-    return Dataset(coloring.resize(colored, 40), table, about)
+    return Dataset(coloring.resize(colored, 40), table, coloring.about_colored(settings))

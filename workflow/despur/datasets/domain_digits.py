@@ -92,5 +92,4 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         np.array(gray), inks(rng, table["a"].to_numpy(), settings["sigma"], settings["outside"]), settings["coloring"]
     )
     labels = {"8 labels": 8, "40 labels": 40, "all labels": int(train.sum())}
-    about = {**about_domains(size, labels, settings)}
-    return Dataset(colored, table, about)
+    return Dataset(colored, table, about_domains(size, labels, settings))

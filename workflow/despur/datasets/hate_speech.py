@@ -30,14 +30,7 @@ SETTINGS = {
 
 PAPER_HYPERPARAMETERS = {"*": read_declarations("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"]}
 
-RAW = (
-    "hate_speech/train.tsv",
-    "hate_speech/valid.tsv",
-    "hate_speech/test.tsv",
-    "hate_speech/train.npy",
-    "hate_speech/valid.npy",
-    "hate_speech/test.npy",
-)
+RAW = tuple(f"hate_speech/{split}.{end}" for end in ("tsv", "npy") for split in ("train", "valid", "test"))
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

@@ -27,12 +27,7 @@ PAPER_HYPERPARAMETERS = {
     **for_each("linear_probe wise_ft dfr_probe", learning_rate=1.0),
     "adapter": {"hidden": 32, "learning_rate": 0.003},
     "contrastive_adapter": {
-        "hidden": 32,
-        "learning_rate": 0.003,
-        "num_positives": 32,
-        "num_negatives": 32,
-        "num_neighbors": 64,
-        "anchors_per_step": 16,
+        **read_declarations("datasets", "scene_digits")["PAPER_HYPERPARAMETERS"]["contrastive_adapter"],
         "anchor_fraction": 0.25,
     },
 }

@@ -4,7 +4,6 @@ without labels.
 From ``stl10_binary/`` under DESPUR_DATA_ROOT, as torchvision unpacks it. Methods without labels are trained on all
 105,000 training images."""
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -63,16 +62,15 @@ def resized(pixels: Array, size: int) -> Array:
 
 def build(settings: Settings, data_root: Path) -> Dataset:
     """The given splits; the unlabeled images are a split of their own."""
-    size, path = settings["size"], partial(_path, data_root / "stl10_binary")
-    stored = {split: np.memmap(path(f"{name}_X.bin"), np.uint8, "r").reshape(-1, 3, SIDE, SIDE) for split, name in
+    size, folder = settings["size"], data_root / "stl10_binary"
+    files = {name: verify_checksum(folder / name, md5, REMEDY) for name, md5 in MD5.items()}
+    stored = {split: np.memmap(files[f"{name}_X.bin"], np.uint8, "r").reshape(-1, 3, SIDE, SIDE) for split, name in
               (("train", "train"), ("unlabelled", "unlabeled"), ("test", "test"))}  # fmt: skip
-    y = {split: np.fromfile(path(f"{split}_y.bin"), np.uint8).astype(int) - 1 for split in ("train", "test")}
+    y = {split: np.fromfile(files[f"{split}_y.bin"], np.uint8).astype(int) - 1 for split in ("train", "test")}
     y["unlabelled"] = np.full(len(stored["unlabelled"]), -1)
     for split, labels in y.items():
         if len(labels) != len(stored[split]):
-            raise InputError(
-                f"{data_root / 'stl10_binary'}: {len(stored[split])} {split} images, but {len(labels)} labels. {REMEDY}"
-            )
+            raise InputError(f"{folder}: {len(stored[split])} {split} images, but {len(labels)} labels. {REMEDY}")
     where = [(split, i) for split, part in stored.items() for i in range(len(part))]
 
     def make(rows: slice) -> Array:
@@ -89,7 +87,3 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         classes,
         md5=MD5,
     )
-
-
-def _path(folder: Path, name: str) -> Path:
-    return verify_checksum(folder / name, MD5[name], REMEDY)

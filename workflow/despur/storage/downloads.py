@@ -28,7 +28,7 @@ from despur.specs.conditions import meets
 from despur.specs.settings import Settings
 from despur.storage.addresses import LOCAL, RECORD, load_record, note_address
 from despur.storage.archives import refuse_existing, unpack
-from despur.storage.raw_files import has_files
+from despur.storage.raw_files import choose_alternative
 from despur.storage.store import InputError, write_json
 
 PARTS = ".downloads"  # unfinished downloads and archives, there too
@@ -71,7 +71,9 @@ class Download:
         these patterns stand for, under other names."""
         place = self.file or self.brings or self.into
         brought = [pattern for pattern in patterns if any(is_within(each, place) for each in pattern.split("|"))]
-        return (root / place).exists() or (bool(brought) and all(has_files(pattern, root) for pattern in brought))
+        return (root / place).exists() or (
+            bool(brought) and all(choose_alternative(pattern, root) for pattern in brought)
+        )
 
 
 def is_within(pattern: str, place: str) -> bool:

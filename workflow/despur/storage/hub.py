@@ -4,12 +4,11 @@ downloaded; others lie there already."""
 
 import re
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from despur.specs.conditions import meets
 from despur.specs.declarations import read_declarations
-from despur.specs.settings import spell
 from despur.specs.spec import Spec
 from despur.storage.pretrained import HUB, fetch, remedy, weights_root
 from despur.storage.reading import InputError
@@ -48,8 +47,7 @@ def is_downloaded(encoder: Spec) -> bool:
     """Whether missing weights of an encoder come by themselves: DOWNLOADED of its file is true, or the pattern of a
     setting that it has (``model=*--[0-9a-f]``)."""
     declared = read_declarations("encoders", encoder.base_name).get("DOWNLOADED", False)
-    chosen = (f"{key}={spell(value)}" for key, value in encoder.settings.items())
-    return declared is True or any(fnmatchcase(text, str(declared)) for text in chosen)
+    return declared is True or meets(encoder.settings, str(declared))
 
 
 def how_to_download(encoder: Spec) -> str:

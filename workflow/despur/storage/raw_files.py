@@ -47,9 +47,9 @@ def is_bundled(points: Iterable[Spec]) -> bool:
     return not any(list_patterns(point.source or point) for point in points)
 
 
-def is_downloaded(name: str, kind: str = "datasets") -> bool:
-    """Whether the files of a data set or encoder come by themselves."""
-    return read_declarations(kind, name).get("DOWNLOADED", False)
+def is_downloaded(dataset: str) -> bool:
+    """Whether the files of a data set come by themselves."""
+    return read_declarations("datasets", dataset).get("DOWNLOADED", False)
 
 
 def lacks_class_embeddings(point: Spec, root: Path) -> bool:
@@ -71,15 +71,9 @@ def choose_alternative(pattern: str, root: Path) -> str:
     return next((each for each in map(str.strip, pattern.split("|")) if any(root.glob(each))), "")
 
 
-def find_files(pattern: str, root: Path) -> list[Path]:
-    """What the first of a pattern's alternatives that something matches stands for; nothing, if none does."""
-    chosen = choose_alternative(pattern, root)
-    return sorted(root.glob(chosen)) if chosen else []
-
-
-def has_files(pattern: str, root: Path) -> bool:
-    """Whether something matches one of a pattern's alternatives."""
-    return bool(choose_alternative(pattern, root))
+def list_missing(point: Spec, root: Path) -> list[str]:
+    """The patterns of a data set's raw files, or of an encoder's weights, that nothing matches."""
+    return [pattern for pattern in list_patterns(point) if not choose_alternative(pattern, root)]
 
 
 def list_files(patterns: Iterable[str], root: Path) -> list[Path]:

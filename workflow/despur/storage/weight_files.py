@@ -8,6 +8,7 @@ themselves. What was made with a file is made anew when its contents change."""
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,8 @@ def list_encoders(points: Iterable[Spec], without: tuple[str, ...] = PARTS) -> I
 
 def list_missing(encoder: Spec) -> list[str]:
     """The weights that an encoder lacks, as paths: of alternatives, the last, which is the one that is downloaded."""
-    patterns = raw_files.list_patterns(encoder)
-    missing = [pattern for pattern in patterns if not raw_files.has_files(pattern, weights_root())]
-    return [str(weights_root() / pattern.split("|")[-1].strip()) for pattern in missing]
+    root = weights_root()
+    return [str(root / pattern.split("|")[-1].strip()) for pattern in raw_files.list_missing(encoder, root)]
 
 
 def identify_weights(encoders: Iterable[Spec]) -> dict[str, str]:
@@ -65,16 +65,9 @@ def read_note(file: Path) -> dict[str, Any]:
         note = {}
     state = [status.st_size, status.st_mtime_ns, status.st_ino]
     if note.get("state") != state:
+        from despur.storage.store import write_json
+
         note |= {"state": state, "sha256": raw_files.sha256(file)}
-        write_note(place, note)
+        with suppress(InputError, OSError):  # where the folder cannot be written, the file is read again the next time
+            write_json(place, note)
     return note
-
-
-def write_note(place: Path, note: dict[str, Any]) -> None:
-    """Keep a note; where its folder cannot be written, the file is read again the next time."""
-    from despur.storage.store import write_json
-
-    try:
-        write_json(place, note)
-    except (InputError, OSError):
-        return

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from despur.specs.settings import Settings
 from despur.storage.store import Array
 
 # "paper": App. E.1 of Zhang et al. 2022, the hsv color map at 0, .25, .5, .75, 1: first and last are both red.
@@ -20,14 +21,14 @@ def rgb(palette: str) -> Array:
     return np.array([tuple(bytes.fromhex(c[1:])) for c in PALETTES[palette]], dtype=np.uint8)
 
 
-def correlated(rng: np.random.Generator, y: Array, p_corr: float, minority: str, colors: int = 5) -> Array:
+def correlated(rng: np.random.Generator, y: Array, p_corr: float, minority: str) -> Array:
     """A color per sample: with probability ``p_corr`` that of its class, else a random one.
 
     ``minority``: "other" draws from the other colors, so that minority groups hold exactly 1 - p_corr; "any" from all.
     """
     aligned = rng.random(len(y)) < p_corr
-    shift = rng.integers(1, colors, len(y)) if minority == "other" else rng.integers(0, colors, len(y))
-    return np.where(aligned, y, (y + shift) % colors)
+    shift = rng.integers(1 if minority == "other" else 0, len(PAIRS), len(y))
+    return np.where(aligned, y, (y + shift) % len(PAIRS))
 
 
 def colorize(gray: Array, colors: Array, threshold: int = 120) -> Array:
@@ -47,7 +48,7 @@ def resize(images: Array, size: int) -> Array:
     return torch.cat(resized).permute(0, 2, 3, 1).contiguous().numpy()
 
 
-def about_colored(settings: dict[str, Any]) -> dict[str, Any]:
+def about_colored(settings: Settings) -> dict[str, Any]:
     """What the colored digit data sets have in common."""
     return {
         "input": "image",
