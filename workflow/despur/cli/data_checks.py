@@ -74,8 +74,10 @@ def list_methods(name: str) -> list[Spec]:
 
 
 def list_missing_class_embeddings(dataset: Dataset, name: str) -> Iterator[str]:
-    """Which methods lack an embedding of each class. ``name``: of the data set, without settings."""
-    needing = [point.base_name for point in list_methods(name) if reads_class_embeddings(point)]
+    """Which methods lack an embedding of each class, which they, or their stage 1, take from the data set. ``name``: of
+    the data set, without settings."""
+    points = list_methods(name)
+    needing = [p.base_name for p in points if any(part.settings.get("classes") == "given" for part in p.walk())]
     if needing and dataset.class_embeddings is None and len(dataset.inputs.shape) == 2:
         yield (
             f"no class_embeddings, which {', '.join(needing)} need: bring them, or take the means of each class's "
@@ -95,11 +97,6 @@ def list_encoders_to_name(dataset: Dataset, name: str) -> Iterator[str]:
             f"methods take the encoder {default} unless you name another one, such as +encoder={fitting} and, where "
             f"they read a stage 1 (jtt, cnc), +stage1.encoder={fitting}"
         )
-
-
-def reads_class_embeddings(point: Spec) -> bool:
-    """Whether a method, or the stage 1 that it reads, takes the class embeddings that a data set gives."""
-    return point.settings.get("classes") == "given" or any(map(reads_class_embeddings, point.components.values()))
 
 
 def name_values(names: Sequence[Any], values: Array) -> str:

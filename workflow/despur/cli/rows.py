@@ -23,10 +23,9 @@ def format_json(lines: Iterable[str]) -> str:
     tables: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
         if isinstance(line, Row):
-            values = {key: None if _is_nan(value) else value for key, value in line.values.items()}
+            values = {
+                key: None if isinstance(value, float) and math.isnan(value) else value
+                for key, value in line.values.items()
+            }
             tables.setdefault(line.table, []).append(values)
     return json.dumps(tables, indent=1, ensure_ascii=False, default=str, allow_nan=False)
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and math.isnan(value)

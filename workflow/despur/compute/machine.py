@@ -5,7 +5,6 @@ import argparse
 import ctypes
 import os
 import sys
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -36,17 +35,14 @@ class Machine:
         return torch.autocast(self.device.type, torch.bfloat16, cache_enabled=False)
 
 
-def one_of(option: str, *allowed: str) -> Callable[[str], str]:
-    """A reader of an option with a fixed set of values. It also checks the default, which comes from the
-    environment."""
-
-    def read(text: str) -> str:
-        if text not in allowed:
-            given = f"{text!r} (--{option} or DESPUR_{option.upper()})"
-            raise argparse.ArgumentTypeError(f"{given} must be {', '.join(allowed[:-1])} or {allowed[-1]}")
-        return text
-
-    return read
+def read_compiling(text: str) -> str:
+    """A reader of ``off`` or of a mode of compiling. Unlike argparse's choices it also checks the default, which comes
+    from the environment."""
+    *first, last = "off", *compiling.MODES
+    if text not in (*first, last):
+        given = f"{text!r} (--compile or DESPUR_COMPILE)"
+        raise argparse.ArgumentTypeError(f"{given} must be {', '.join(first)} or {last}")
+    return text
 
 
 def count_threads(text: str) -> int:
@@ -67,7 +63,6 @@ def name_device(text: str) -> str:
     return text
 
 
-COMPILE = one_of("compile", "off", *compiling.MODES)
 PRECISIONS = ("tf32", "fp32", "bf16")
 # Environment variables reach the jobs of every profile.
 OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -79,7 +74,7 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     (
         "--compile",
         {
-            "type": COMPILE,
+            "type": read_compiling,
             "default": os.environ.get("DESPUR_COMPILE", "off"),
             "help": "steps: off, default or reduce-overhead",
         },

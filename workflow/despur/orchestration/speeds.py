@@ -16,11 +16,7 @@ from despur.specs.spec import Spec
 
 def find_encoder(spec: Spec) -> str:
     """The encoder whose representations a method writes: its own, else that of its stage-1 model, else ``mlp``."""
-    while "encoder" not in spec.components:
-        if "stage1" not in spec.components:
-            return "mlp"
-        spec = spec.components["stage1"]
-    return spec.components["encoder"].base_name
+    return next((part.base_name for part in spec.walk(without=("groups",)) if part.kind == "encoders"), "mlp")
 
 
 def find_network(spec: Spec) -> str:

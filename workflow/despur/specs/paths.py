@@ -185,7 +185,5 @@ def chunk_size(result: ResultPath) -> int:
     """How many seeds of a method, stage-1 model or inference are trained in one job. Its encoder declares it."""
     stage = STAGES[result.stage]
     spec = resolve(stage.components, result.name, parse(result.dataset)[0], stage.part).points[0]
-    while "encoder" not in spec.components and spec.components:
-        spec = next(iter(spec.components.values()))
-    encoder = spec.components.get("encoder")
+    encoder = next((part for part in spec.walk() if part.kind == "encoders"), None)
     return read_declarations("encoders", encoder.base_name).get("SEED_CHUNK", 5) if encoder else 5

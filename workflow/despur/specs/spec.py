@@ -1,6 +1,7 @@
 """Specifications: components with all their settings, to the last one. One point, or a sweep: every combination of
 lists of values."""
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,6 +30,13 @@ class Spec:
         """For a data set of representations: the data set that is represented."""
         return self.components["source"] if self.settings.get("features") == "embedded" else None
 
+    def walk(self, without: Collection[str] = ()) -> Iterator["Spec"]:
+        """It and every component that it is built from; ``without`` those that have these keys, such as ``stage1``."""
+        yield self
+        for key, component in self.components.items():
+            if key not in without:
+                yield from component.walk(without)
+
     @property
     def reads_true_attribute(self) -> bool:
         """Whether it, or an inference that it reads, sees the true attribute of training samples."""
@@ -41,8 +49,7 @@ class Spec:
 
     def declares(self, flag: str) -> bool:
         """Whether the file of it, or of a component that it reads, sets a flag."""
-        own = read_declarations(self.kind, self.base_name).get(flag, False)
-        return bool(own) or any(component.declares(flag) for component in self.components.values())
+        return any(read_declarations(part.kind, part.base_name).get(flag) for part in self.walk())
 
     def seed(self, seed: int) -> int:
         """The seed of a run: ``seed``, or 0 where nothing is drawn (``SEEDLESS``)."""

@@ -109,8 +109,7 @@ def declarations_digest() -> str:
 
 def _components(spec: Spec, without: tuple[str, ...] = PARTS) -> set[Path]:
     """Files of a specification and of what it is built from, except what an earlier stage runs."""
-    files = {find_component(spec.kind, spec.base_name)}
-    return files.union(*(_components(part, without) for key, part in spec.components.items() if key not in without))
+    return {find_component(part.kind, part.base_name) for part in spec.walk(without)}
 
 
 def _entry(stage: Stage) -> Path:

@@ -22,10 +22,8 @@ from despur.storage.reading import InputError
 
 def list_encoders(points: Iterable[Spec], without: tuple[str, ...] = PARTS) -> Iterator[Spec]:
     """The encoders of specifications that declare weights; those of an earlier stage only where it is not left out."""
-    for point in points:
-        if point.kind == "encoders" and raw_files.list_patterns(point):
-            yield point
-        yield from list_encoders((part for key, part in point.components.items() if key not in without), without)
+    parts = (part for point in points for part in point.walk(without))
+    return (part for part in parts if part.kind == "encoders" and raw_files.list_patterns(part))
 
 
 def list_missing(encoder: Spec) -> list[str]:
