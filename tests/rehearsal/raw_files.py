@@ -208,9 +208,9 @@ def write_multinli(root: Path) -> None:
 
 
 def write_metashift(root: Path) -> None:
-    for group, (y, a) in metashift.GROUPS.items():
+    for pattern, (y, a) in zip(metashift.RAW, metashift.GROUPS, strict=True):
         for number in range(40):
-            write_image(root / "metashift" / metashift.FOLDER / group / f"{y}{a}{number}.jpg", y, a)
+            write_image(root / pattern.partition("/**")[0] / f"{y}{a}{number}.jpg", y, a)
 
 
 def write_amazon(root: Path) -> None:

@@ -14,7 +14,7 @@ import pandas as pd
 from despur.datasets.sources import embedding_files, metadata_tables, text
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, int_
-from despur.storage.store import Array, Dataset, InputError
+from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
     "professions": choice("all", "Experiment 3: 28; Table 2: nurse and surgeon alone", "all", "nurse_surgeon"),
@@ -77,16 +77,6 @@ def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
     return path, table.assign(text=texts)
 
 
-def vectors(table: Path, count: int) -> tuple[Path, Array]:
-    """The file of vectors beside a split's table of so many rows, and its content."""
-    remedy = f"{VECTORS} has them; or use features=tokens"
-    path = metadata_tables.find(table.parent, f"{table.stem}_cls.npy", remedy)
-    encoded = embedding_files.read_vectors(path)
-    if len(encoded) != count:
-        raise InputError(f"{path} has {len(encoded)} rows, but {table} has {count}: get both files of the split anew")
-    return path, encoded
-
-
 def build(settings: Settings, data_root: Path) -> Dataset:
     """All three splits one after the other, as they are given."""
     folder = data_root / "bios"
@@ -97,9 +87,10 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         files.append(path)
         kept = np.flatnonzero(table["profession"].isin([*classes, *(PROFESSIONS.index(c) for c in classes)]))
         if settings["features"] == "vectors":
-            encoded, read = vectors(path, len(table))
+            remedy = f"{VECTORS} has them; or use features=tokens"
+            encoded, vectors = embedding_files.find_vectors(path, "_cls.npy", len(table), remedy)
             files.append(encoded)
-            inputs.append(np.asarray(read[kept], np.float32))
+            inputs.append(np.asarray(vectors[kept], np.float32))
         table = table.iloc[kept].reset_index(drop=True)
         names = [PROFESSIONS[p] if not isinstance(p, str) else p for p in table["profession"]]
         y, a = (

@@ -13,7 +13,7 @@ from despur.datasets.hate_speech_tweets import tweets
 from despur.datasets.sources import embedding_files, metadata_tables
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, component
-from despur.storage.store import Dataset, InputError
+from despur.storage.store import Dataset
 
 DECLARED_LIKE = "hate_speech_tweets"
 
@@ -40,12 +40,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     inputs = []
     for split, part in table.groupby("split", sort=False):
         remedy = "Encode the tweets, or use features=embedded"
-        path = metadata_tables.find(folder, f"{split}.npy", remedy)
-        vectors = embedding_files.read_vectors(path)
-        if len(vectors) != part["rows"].iloc[0]:
-            raise InputError(
-                f"{path} has {len(vectors)} rows, but {folder / str(split)}.tsv has {part['rows'].iloc[0]}. {remedy}"
-            )
+        path, vectors = embedding_files.find_vectors(folder / f"{split}.tsv", ".npy", part["rows"].iloc[0], remedy)
         about["sha256"] |= metadata_tables.sha256(path)
         inputs.append(np.asarray(vectors[part["row"]], np.float32))
     return embedding_files.dataset(

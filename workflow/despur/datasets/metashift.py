@@ -31,11 +31,11 @@ PAPER_HYPERPARAMETERS = {  # SubpopBench's defaults, for about its 5,001 steps
     "afr": read_declarations("datasets", "waterbirds")["PAPER_HYPERPARAMETERS"]["afr"],
 }
 
-FOLDER = "MetaShift-Cat-Dog-indoor-outdoor"
 RAW = tuple(
     f"metashift/MetaShift-Cat-Dog-indoor-outdoor/{group}/** | MetaShift-Cat-Dog-indoor-outdoor/{group}/**"
-    for group in ("train/cat/cat(indoor)", "train/dog/dog(outdoor)", "test/cat/cat(outdoor)", "test/dog/dog(indoor)")
+    for group in ("train/dog/dog(outdoor)", "test/dog/dog(indoor)", "test/cat/cat(outdoor)", "train/cat/cat(indoor)")
 )
+GROUPS = ((0, 0), (0, 1), (1, 0), (1, 1))  # class and attribute in each of these folders
 SOURCE = "https://www.dropbox.com/s/a7k65rlj4ownyr2/metashift.tar.gz?dl=1"
 LICENSE = "Visual Genome: CC BY 4.0"
 DOWNLOADS = (
@@ -46,19 +46,13 @@ DOWNLOADS = (
     },
 )
 REMEDY = f"Unpack {SOURCE} anew into metashift/ in the folder that DESPUR_DATA_ROOT names"
-GROUPS = {  # folder: class, attribute
-    "train/dog/dog(outdoor)": (0, 0),
-    "test/dog/dog(indoor)": (0, 1),
-    "test/cat/cat(outdoor)": (1, 0),
-    "train/cat/cat(indoor)": (1, 1),
-}
 
 
 def list_images(data_root: Path) -> pd.DataFrame:
     """Images with class and attribute, by group and name. Raises InputError for a group without images."""
     rows = []
-    for group, (y, a) in GROUPS.items():
-        folder = metadata_tables.find(data_root, f"metashift/{FOLDER}/{group} | {FOLDER}/{group}", REMEDY)
+    for pattern, (y, a) in zip(RAW, GROUPS, strict=True):
+        folder = metadata_tables.find(data_root, pattern, REMEDY).parent
         files = objects.images_in(folder)
         if not files:
             raise InputError(f"{folder} has no images. {REMEDY}")

@@ -34,6 +34,16 @@ def read_vectors(path: Path) -> Array:
     return vectors
 
 
+def find_vectors(table: Path, ending: str, rows: int, remedy: str) -> tuple[Path, Array]:
+    """The file of vectors beside a table of so many ``rows``, whose name has this ``ending``, and its content (N,D).
+    Raises InputError for another number of rows."""
+    path = metadata_tables.find(table.parent, f"{table.stem}{ending}", remedy)
+    vectors = read_vectors(path)
+    if len(vectors) != rows:
+        raise InputError(f"{path} has {len(vectors)} rows, but {table} has {rows}. {remedy}")
+    return path, vectors
+
+
 # What unpickling raises for bytes that are no whole pickle.
 UNREADABLE = (
     *(pickle.UnpicklingError, EOFError, AttributeError, ImportError, LookupError, TypeError, ValueError),
