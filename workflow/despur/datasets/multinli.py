@@ -37,11 +37,7 @@ PAPER_HYPERPARAMETERS = {
         "decay": "linear",
         "clip": 1.0,
     },
-    "afr": {
-        **read_declarations("datasets", "waterbirds")["PAPER_HYPERPARAMETERS"]["afr"],
-        "decay": "none",
-        "optimizer": "sgd",
-    },
+    "afr": read_declarations("datasets", "civilcomments")["PAPER_HYPERPARAMETERS"]["afr"],
 }
 
 # Of each group in about["groups"]: the authors' list, as the code of others has its counts.

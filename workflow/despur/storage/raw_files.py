@@ -88,13 +88,12 @@ def identify_files(point: Spec, root: Path) -> dict[str, str]:
 
     Left out: what is downloaded, as its checksum is known; what another data set is made from."""
     read = () if point.source or is_downloaded(point.base_name) else list_patterns(point)
-    chosen = dict.fromkeys(choose_alternative(pattern, root) for pattern in read)
-    one, many = ([each for each in chosen if each and each.endswith(FOLDERS) == folder] for folder in (False, True))
-    states = [(file, file.stat()) for file in list_files(one, root)]
+    states = [(file, file.stat()) for file in list_files(read, root)]
     files = {
         str(file.relative_to(root)): identify_file(file, state.st_size, state.st_mtime_ns) for file, state in states
     }
-    return files | dict(identify_many(pattern, root) for pattern in many)
+    chosen = dict.fromkeys(choose_alternative(pattern, root) for pattern in read)  # of one folder, the last counts
+    return files | dict(identify_many(pattern, root) for pattern in chosen if pattern.endswith(FOLDERS))
 
 
 def identify_many(pattern: str, root: Path) -> tuple[str, str]:

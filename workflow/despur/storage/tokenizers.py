@@ -5,47 +5,37 @@ from typing import Any
 
 import numpy as np
 
-from despur.storage.hub import TOKENIZER, load_hub_tokenizer, split_commit
-from despur.storage.pretrained import BERT, HUB, fetch, remedy, weights_root
+from despur.storage.hub import TOKENIZER, address, load_hub_tokenizer, split_commit
+from despur.storage.pretrained import BERT, fetch, remedy, weights_root
 from despur.storage.store import Array, InputError, Lazy
+
+NO_TOKEN = -1  # in the place of a token
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """``tokenizer``: transformers' class; ``files``: what it reads, of ``folder``, which is at ``url``; ``padding``:
-    what short texts are filled with at their end, the number of no other token; ``start``, ``needs``: by what its last
-    file is known, since transformers reads any other one, too."""
+    """``tokenizer``: transformers' class; ``files``: what it reads, of ``folder``, which is at ``url``; ``needs``,
+    ``start``: by what its last file is known, since transformers reads any other one, too; ``padding``: what short
+    texts are filled with at their end, the number of no other token."""
 
     tokenizer: str
     folder: str
     url: str
-    files: tuple[str, ...]
-    padding: int
-    start: str
     needs: tuple[str, ...]
+    files: tuple[str, ...] = ("merges.txt", "vocab.json")
+    start: str = "{"
+    padding: int = NO_TOKEN
 
 
-PAIRS = ("merges.txt", "vocab.json")
 VOCABULARIES = {
     "bert": Vocabulary(
-        "BertTokenizerFast", "bert-base-uncased", BERT, ("vocab.txt",), 0, "[PAD]", ("[UNK]", "[CLS]", "[SEP]")
+        "BertTokenizerFast", "bert-base-uncased", BERT, ("[UNK]", "[CLS]", "[SEP]"), ("vocab.txt",), "[PAD]", padding=0
     ),
-    "gpt2": Vocabulary(
-        "GPT2TokenizerFast",
-        "gpt-neo-125M",
-        f"{HUB}EleutherAI/gpt-neo-125m/resolve/main/",
-        PAIRS,
-        -1,
-        "{",
-        ("<|endoftext|>",),
-    ),
+    "gpt2": Vocabulary("GPT2TokenizerFast", "gpt-neo-125M", address("EleutherAI--gpt-neo-125m"), ("<|endoftext|>",)),
     "roberta": Vocabulary(
         "RobertaTokenizerFast",
         "roberta-large",
-        f"{HUB}FacebookAI/roberta-large/resolve/main/",
-        PAIRS,
-        -1,
-        "{",
+        address("FacebookAI--roberta-large"),
         ("<s>", "<pad>", "</s>", "<unk>"),
     ),
 }
@@ -87,7 +77,7 @@ def tokenize(texts: list[str], length: int, vocabulary: str = "bert", seconds: l
     """Tokens, int32 (N,length): cut at ``length``, short texts filled with the vocabulary's padding. With ``seconds``,
     each text is a pair with one of them, of which the longer is cut. Raises InputError without its files."""
     tokenizer = load_tokenizer(vocabulary)
-    padding = VOCABULARIES[vocabulary].padding if vocabulary in VOCABULARIES else -1
+    padding = VOCABULARIES[vocabulary].padding if vocabulary in VOCABULARIES else NO_TOKEN
 
     def make(rows: slice) -> Array:
         pairs = None if seconds is None else seconds[rows]

@@ -1,7 +1,5 @@
 """Raw files of embeddings and tables: read and validated. Every error names the file and the remedy."""
 
-import pickle
-import struct
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from despur.datasets.sources import metadata_tables
+from despur.datasets.sources.pickled_tables import read_pickled_data
 from despur.storage.dataset_checks import validate
 from despur.storage.reading import BROKEN, read_parquet
 from despur.storage.store import MISSING, Array, Dataset, InputError, Lazy
@@ -44,35 +43,12 @@ def find_vectors(table: Path, ending: str, rows: int, remedy: str) -> tuple[Path
     return path, vectors
 
 
-# What unpickling raises for bytes that are no whole pickle.
-UNREADABLE = (
-    *(pickle.UnpicklingError, EOFError, AttributeError, ImportError, LookupError, TypeError, ValueError),
-    *(OverflowError, MemoryError, OSError, RecursionError, struct.error),
-)
 # What numpy raises for bytes that are no whole .npy or .npz, or the one in the other's place (TypeError).
 NO_ARRAY = (*BROKEN, MemoryError, TypeError)
 
 
 # What pandas and pyarrow raise for bytes that are no whole table.
 NO_TABLE = (ValueError, TypeError, AttributeError, LookupError, OverflowError, MemoryError, OSError, pa.ArrowException)
-
-
-class _PlainData(pickle.Unpickler):
-    """Reads lists, dictionaries, texts and numbers; a pickle can run any code, so others are refused."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        raise pickle.UnpicklingError(f"it needs {module}.{name}")
-
-
-def read_pickle(path: Path) -> Any:
-    """A pickle of plain data, without running anything from it."""
-    try:
-        with path.open("rb") as file:
-            return _PlainData(file).load()
-    except UNREADABLE as error:
-        raise InputError(
-            f"{path} is no pickle of plain lists and dictionaries ({error}); make it a .parquet"
-        ) from error
 
 
 def read_table(path: Path, columns: Iterable[str]) -> pd.DataFrame:
@@ -82,7 +58,7 @@ def read_table(path: Path, columns: Iterable[str]) -> pd.DataFrame:
         if path.suffix == ".parquet":
             table = read_parquet(path)
         elif path.suffix in (".pickle", ".pkl"):
-            table = pd.DataFrame(read_pickle(path))
+            table = pd.DataFrame(read_pickled_data(path))
         else:
             table = pd.read_csv(path, sep="\t" if tabs else ",", quoting=3 if tabs else 0)
     except NO_TABLE as error:

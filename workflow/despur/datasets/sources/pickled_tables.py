@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import struct
 from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,9 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from despur.datasets.sources.embedding_files import UNREADABLE
 from despur.storage.store import InputError
 
+UNREADABLE = (  # what unpickling raises for bytes that are no whole pickle
+    *(pickle.UnpicklingError, EOFError, AttributeError, ImportError, LookupError, TypeError, ValueError),
+    *(OverflowError, MemoryError, OSError, RecursionError, struct.error),
+)
 NAMES = {  # what a pickled table may need; a pickle can name any function, so others are refused
     "_codecs": ("encode",),
     "__builtin__": ("slice",),
