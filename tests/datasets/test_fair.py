@@ -86,6 +86,10 @@ def test_what_is_no_array_and_what_is_missing_is_refused(moji):
     path.write_text("not an array")
     with pytest.raises(InputError, match="pos_neg"):
         read(MOJI, moji)
+    with path.open("wb") as file:
+        np.savez(file, vectors=np.zeros((40, 3)))
+    with pytest.raises(InputError, match=r"pos_neg.*vectors are floats"):
+        read(MOJI, moji)
     path.unlink()
     with pytest.raises(InputError, match=r"pos_neg.*Download"):
         read(MOJI, moji)

@@ -12,11 +12,10 @@ import numpy as np
 from despur.datasets import cifar10
 from despur.datasets.sources import metadata_tables
 from despur.datasets.sources.cifar_sources import join_sources, per_class, validate_images
-from despur.datasets.sources.embedding_files import NO_ARRAY
-from despur.datasets.sources.metadata_tables import join_lines
+from despur.datasets.sources.embedding_files import read_array
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, int_
-from despur.storage.store import Array, Dataset, InputError
+from despur.storage.store import Dataset
 
 DECLARED_LIKE = "cifar10"
 
@@ -65,18 +64,11 @@ REMEDY = (
 )
 
 
-def read(path: Path) -> Array:
-    """An array of a .npy file."""
-    try:
-        return np.asarray(np.load(path, allow_pickle=False))
-    except NO_ARRAY as error:
-        raise InputError(f"{path} cannot be read ({join_lines(error)}). {REMEDY}") from error
-
-
 def build(settings: Settings, data_root: Path) -> Dataset:
     """What of CIFAR-10.1 is not drawn for training is its test split."""
     files = [metadata_tables.find(data_root, pattern, REMEDY) for pattern in RAW[-2:]]
-    images, labels = validate_images(f"{files[0]}, {files[1]}", read(files[0]), read(files[1]), REMEDY)
+    images, labels = (read_array(file, REMEDY) for file in files)
+    images, labels = validate_images(f"{files[0]}, {files[1]}", images, labels, REMEDY)
     rows = per_class("cifar10_001/train", labels, settings["per_class"])
     rest = np.setdiff1d(np.arange(len(labels)), rows)
     parts = (images[rows], labels[rows]), (images[rest], labels[rest])

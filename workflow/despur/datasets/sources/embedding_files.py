@@ -22,12 +22,17 @@ def list_files(paths: Iterable[Path]) -> str:
     return ", ".join(map(str, paths))
 
 
+def read_array(path: Path, remedy: str) -> Array:
+    """The array of a .npy file, memory-mapped. Raises InputError for any other file."""
+    try:
+        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))  # of an .npz: its names
+    except NO_ARRAY as error:
+        raise InputError(f"{path} is no array of numbers ({metadata_tables.join_lines(error)}). {remedy}") from error
+
+
 def read_vectors(path: Path) -> Array:
     """A float array (N,D) of a .npy file, memory-mapped."""
-    try:
-        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-    except NO_ARRAY as error:
-        raise InputError(f"{path} is no array of numbers ({error}); save it with numpy.save") from error
+    vectors = read_array(path, "Save it with numpy.save")
     if vectors.ndim != 2 or vectors.dtype.kind != "f":
         raise InputError(f"{path} holds {vectors.dtype} {vectors.shape}; vectors are floats (samples, dimensions)")
     return vectors
