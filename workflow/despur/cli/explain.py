@@ -72,8 +72,7 @@ class SettingOrigins:
 
     def load_stated(self, spec: Spec) -> dict[str, Any]:
         """What the data set's file states for a component."""
-        dataset_settings = paper_hyperparameters(self.dataset, spec.base_name, self.stage) if self.dataset else {}
-        return {**self.stated_above, **dataset_settings}
+        return {**self.stated_above, **paper_hyperparameters(self.dataset, spec.base_name, self.stage)}
 
     def describe(self, key: str, spec: Spec, default: str) -> str:
         """Where the value of a setting comes from; ``default``: the source of its default."""
