@@ -26,8 +26,7 @@ margin has the unit of its contrast.
     lower: A, than: B       B - A
     near: A, to: B          A - B and B - A: comparable in both directions, with a margin below 0
     pairs: {A: B, C: D}     A - B, C - D: each method is higher than its own other
-    rises_with: KEY         at the highest level of a setting, minus at its lowest;
-                            with ``steps: true``, at each level, minus at the one before
+    rises_with: KEY         at the highest level of a setting, minus at its lowest
     falls_with: KEY         the reverse
     rank_correlation: [METRIC, METRIC], over: [KEYS], sign: 1 or -1
                             over all points that differ in KEYS (method, data.p_corr, selection, ...): one Spearman
@@ -40,8 +39,7 @@ within bounds, ``{above: 0.95, at_most: 1}`` (above, at_least, below, at_most, o
 are single levels. ``other_than`` may be a list. Further words of a contrast:
 
     mean: {KEY: VALUES}     averages both sides over values of settings, groups, methods, splits, selections, data sets
-    scale: log              differences of logarithms, for ratios and all times; then ``margin: log(2)`` means twice
-                            as much
+    scale: log              differences of logarithms, for ratios and all times
     margin: NUMBER          where it differs from the claim's
     counted: true           the value (a number of parameters) is the same for every seed, so that one seed decides
 
@@ -141,9 +139,8 @@ class Claim:
 
     def printed_formulas(self, datasets: Sequence[str], levels: Levels) -> Formulas:
         """Its contrasts in the terms of the printed numbers, where those differ."""
-        printed = self.printed or {}
-        node = {"at_least": printed.get("at_least", self.at_least), "of": printed.get("contrasts", self.contrasts)}
-        return self._read(node, datasets, levels)
+        contrasts = (self.printed or {}).get("contrasts", self.contrasts)
+        return self._read({"at_least": self.at_least, "of": contrasts}, datasets, levels)
 
     def _read(self, node: Mapping[str, Any], datasets: Sequence[str], levels: Levels) -> Formulas:
         where = list(datasets) if self.together else datasets[0]

@@ -19,7 +19,7 @@ from despur.specs.names import unknown
 from despur.specs.settings import SettingError
 
 FORMS = ("higher", "lower", "near", "pairs", "rises_with", "falls_with", "rank_correlation")
-CONTRAST_WORDS = (*FORMS, "than", "to", "steps", "over", "sign", "mean", "scale", "margin", "counted")
+CONTRAST_WORDS = (*FORMS, "than", "to", "over", "sign", "mean", "scale", "margin", "counted")
 SCALES = ("plain", "log")
 
 
@@ -117,12 +117,8 @@ def read_sides(words: Mapping[str, Any], shared: Mapping[str, Any], levels: Leve
     if "pairs" in words:
         return [(_side(high), _side(low)) for high, low in words["pairs"].items()]
     if key := words.get("rises_with", words.get("falls_with")):
-        steps = (
-            itertools.pairwise(list_single_values(key, "every", [dict(shared)], levels))
-            if words.get("steps")
-            else [("lowest", "highest")]
-        )
-        return [({key: b}, {key: a}) if "rises_with" in words else ({key: a}, {key: b}) for a, b in steps]
+        ends = {key: "highest"}, {key: "lowest"}
+        return [ends if "rises_with" in words else ends[::-1]]
     form, other = next(
         (form, other) for form, other in (("higher", "than"), ("lower", "than"), ("near", "to")) if form in words
     )

@@ -83,16 +83,9 @@ def _item(key: str, value: Any) -> str:
 
 
 def read_margin(margin: float | str) -> float:
-    """A margin: a number; ``log(2)`` or ``-log(2)`` for one of logarithms; ``near``: less by the tolerance of
-    numbers."""
+    """A margin: a number; ``near``: less by the tolerance of numbers. Raises SettingError for anything else."""
     if margin == "near":
         return -NEAR
-    if not isinstance(margin, str):
-        if not math.isfinite(margin):
-            raise SettingError(f"margin {margin!r} is no finite number")
-        return float(margin)
-    sign, text = (-1, margin[1:]) if margin.startswith("-") else (1, margin)
-    try:
-        return sign * math.log(float(text.removeprefix("log(").removesuffix(")")))
-    except ValueError as error:
-        raise SettingError(f"margin {margin!r} is neither a number nor log(NUMBER)") from error
+    if isinstance(margin, str) or not math.isfinite(margin):
+        raise SettingError(f"margin {margin!r} is neither a finite number nor near")
+    return float(margin)
