@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from making import row_of, write_run
 
+from despur.evidence.runs.artifact_metrics import rows_where
 from despur.orchestration import paper_folders
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature import (
@@ -151,7 +152,7 @@ def test_settings_with_fewer_seeds_than_others_are_neither_selected_nor_averaged
     runs = sweep_of({"a": [0.6, 0.5, 0.1], "b": [0.5, 0.5], "c": [0.9]})  # c may have had the better seed
     runs["candidate"] = runs["method"] != "c"
     assert selection.select_settings(runs)["method"].tolist() == ["a"]
-    table = selection.rows_where(selection.average_settings(runs), split="val", group="1%")
+    table = rows_where(selection.average_settings(runs), split="val", group="1%")
     assert table["value"].tolist() == pytest.approx([0.55, 0.5])
 
 

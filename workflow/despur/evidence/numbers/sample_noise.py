@@ -7,6 +7,7 @@ import pandas as pd
 
 from despur.evidence.numbers.printed import at_settings
 from despur.evidence.numbers.verdicts import share_variance
+from despur.evidence.runs.artifact_metrics import rows_where
 from despur.evidence.statistics.contrasts import Contrast
 from despur.specs.declarations import read_declarations
 from despur.specs.names import parse
@@ -65,14 +66,8 @@ def bootstrap_variance(number: Any, data: str, resamples: pd.DataFrame | None) -
     settings; NaN where there are none. A seed counts once, however many artifacts show its run."""
     if resamples is None or not len(resamples):
         return float("nan")
-    fits = (
-        (resamples["paper_dataset"] == number.dataset)
-        & (resamples["paper_method"] == number.method)
-        & (resamples["data"] == data)
-    )
-    rows = resamples[
-        fits & (resamples["metric"] == number.metric) & (resamples["selection"] == "best") & (resamples["group"] == "")
-    ]
+    of_number = {"paper_dataset": number.dataset, "paper_method": number.method, "metric": number.metric}
+    rows = rows_where(resamples, data=data, selection="best", group="", **of_number)
     rows = at_settings(rows, number.setting).drop_duplicates("seed")
     values = rows[list_bootstrap_columns(rows)].to_numpy(float)
     return float(Contrast(values[:, 0], values).test_variance) if len(values) > 1 else float("nan")

@@ -13,6 +13,7 @@ from despur.evidence.numbers.rows import describe_origin, describe_printed, desc
 from despur.evidence.numbers.sample_noise import sample_variance
 from despur.evidence.numbers.verdicts import DECIDING, JUDGED_COLUMNS, judge_values, last_digit
 from despur.evidence.runs import run_files
+from despur.evidence.runs.artifact_metrics import rows_where
 from despur.evidence.statistics.equivalence import PrintedValue
 from despur.evidence.verdicts import NumberVerdict
 
@@ -45,9 +46,9 @@ def compare(
     rows: list[dict[str, Any]] = []
     for number in reported.itertuples():
         base = describe_printed(number, reported_seeds)
-        here = best[(best["split"] == splits.get(number.metric, "test")) & (best["paper_dataset"] == number.dataset)]
-        here = here[here["paper_method"] == number.method]
-        mine = at_settings(here[(here["group"] == "") & (here["metric"] == number.metric)], number.setting)
+        of_number = {"paper_dataset": number.dataset, "paper_method": number.method}
+        here = rows_where(best, split=splits.get(number.metric, "test"), **of_number)
+        mine = at_settings(rows_where(here, group="", metric=number.metric), number.setting)
         for (data, substitute), part in mine.groupby(["data", "substitute"], sort=False):
             changes = others.get((number.dataset, number.method, data), {})
             row = describe_values(part, 100.0) | {"data": str(data)}
@@ -55,8 +56,8 @@ def compare(
             sound = 100 * keep_sound(part).to_numpy(float)
             if len(sound) and not refused:
                 shares = at_settings(here[(here["group"] == "") | (here["metric"] == "accuracy")], number.setting)
-                runs = pd.concat([shares, here[here["metric"] == "samples"]])
-                noise = sample_variance(number, runs[runs["data"] == data], str(data), resamples)
+                runs = pd.concat([shares, rows_where(here, metric="samples")])
+                noise = sample_variance(number, rows_where(runs, data=data), str(data), resamples)
                 std = None if pd.isna(number.std) else float(number.std)
                 printed = PrintedValue(number.mean, std, reported_seeds, rounding[number.metric])
                 row |= judge_values(sound, printed, noise)

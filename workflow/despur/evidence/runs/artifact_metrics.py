@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from despur.evidence.runs import run_files
@@ -129,6 +130,21 @@ def keep_candidates(table: pd.DataFrame, family: Sequence[str]) -> pd.DataFrame:
     return table[shared | ~shares_some]
 
 
-def select_test(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Test rows of the models that are best on validation data."""
-    return metrics[(metrics["split"] == "test") & (metrics["selection"] == "best")]
+def rows_where(table: pd.DataFrame, **values: Any) -> pd.DataFrame:
+    """The rows that have each of these values, or one of a list of them, in the column of its name."""
+    if not len(table):
+        return table
+    masks = [
+        table[key].isin(value) if isinstance(value, list) else table[key] == value for key, value in values.items()
+    ]
+    return table[np.logical_and.reduce(masks)]
+
+
+def rows_of_data(table: pd.DataFrame, artifact_run: ArtifactRun, **values: Any) -> pd.DataFrame:
+    """The rows that are of the data of a run, and have these values (:func:`rows_where`)."""
+    return rows_where(table, paper_dataset=artifact_run.paper_dataset, used_dataset=artifact_run.dataset, **values)
+
+
+def select_test(metrics: pd.DataFrame, **values: Any) -> pd.DataFrame:
+    """Test rows of the models that are best on validation data, with these values (:func:`rows_where`)."""
+    return rows_where(metrics, split="test", selection="best", **values)

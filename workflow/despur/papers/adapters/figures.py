@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from despur.evidence.runs.artifact_metrics import select_test
+from despur.evidence.runs.artifact_metrics import rows_where, select_test
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters import method_names
 from despur.papers.adapters.merged_tables import load_runs, select_tracked
@@ -31,8 +31,7 @@ SHOWN = ["metric", "paper_dataset", "used_dataset", "data", "backbone", "paper_m
 
 def overall(artifact_runs: list[ArtifactRun], *metrics: str) -> pd.DataFrame:
     """Test rows of these metrics, under the paper's names."""
-    test = select_test(load_runs(artifact_runs, resampled=False)[0])
-    return test[(test["group"] == "") & test["metric"].isin(metrics)]
+    return select_test(load_runs(artifact_runs, resampled=False)[0], group="", metric=[*metrics])
 
 
 def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
@@ -78,20 +77,16 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
         (values["backbone"] == method_names.LARGER) | ~values["backbone"].isin(list(method_names.BACKBONES.values()))
     ]
     keys = ["paper_dataset", "used_dataset", "data", "backbone", "seed"]
-    zero = values[values["paper_method"] == "zero_shot"].set_index(keys)["value"]
-    gains = values[values["paper_method"].isin(["adapter", "contrastive_adapter"])].copy()
-    gains["value"] = 100 * (gains["value"].to_numpy() - zero.reindex(pd.MultiIndex.from_frame(gains[keys])).to_numpy())
-    gains = gains.dropna(subset="value").assign(metric="worst_group_accuracy_gain")
+    zero = rows_where(values, paper_method="zero_shot").set_index(keys)["value"]
+    gains = rows_where(values, paper_method=["adapter", "contrastive_adapter"])
+    gain = 100 * (gains["value"].to_numpy() - zero.reindex(pd.MultiIndex.from_frame(gains[keys])).to_numpy())
+    gains = gains.assign(value=gain, metric="worst_group_accuracy_gain").dropna(subset="value")
     benchmarks = list(dict.fromkeys(zip(gains["paper_dataset"], gains["used_dataset"], strict=True)))
     figure, (axis,) = create_panels(1, COLUMN * 1.5, 0.6 + 0.55 * max(len(benchmarks), 2))
     for shift, method in ((-0.2, "adapter"), (0.2, "contrastive_adapter")):
         for row, (paper_dataset, used_dataset) in enumerate(benchmarks):
-            part = gains.loc[
-                (gains["paper_dataset"] == paper_dataset)
-                & (gains["used_dataset"] == used_dataset)
-                & (gains["paper_method"] == method),
-                "value",
-            ]
+            of_bar = {"paper_dataset": paper_dataset, "used_dataset": used_dataset, "paper_method": method}
+            part = rows_where(gains, **of_bar)["value"]
             axis.barh(row + shift, part.mean(), 0.36, color=COLORS[method], label=NAMES[method] if row == 0 else None)
             axis.scatter(part, [row + shift] * len(part), color="0.2", s=5, zorder=3)
     axis.set_yticks(
@@ -107,12 +102,9 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
 def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst-group accuracy over the number of training samples; zero-shot classification, which needs none, dashed."""
     values = overall(artifact_runs, WORST).reset_index(drop=True)
-    subsets = values[values["artifact"] == "figure_5"]
-    model = subsets.loc[subsets["paper_method"] == "contrastive_adapter", "backbone"]
-    shown = values[
-        values["paper_method"].isin(["contrastive_adapter", "ssa", "zero_shot"])
-        & values["backbone"].isin([*model, method_names.FULL])
-    ]
+    subsets = rows_where(values, artifact="figure_5")
+    models = [*rows_where(subsets, paper_method="contrastive_adapter")["backbone"], method_names.FULL]
+    shown = rows_where(values, paper_method=["contrastive_adapter", "ssa", "zero_shot"], backbone=models)
     levels = pd.to_numeric(shown["data.samples"]) if "data.samples" in shown else pd.Series(float("nan"), shown.index)
     shown = shown.assign(samples=levels.fillna(0).astype(int)).drop_duplicates(
         ["paper_dataset", "paper_method", "backbone", "seed", "samples"]
@@ -122,18 +114,17 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
         [name_data(paper_dataset, used_dataset) for paper_dataset, used_dataset in paper_datasets], 1, 1.5 * COLUMN, 2.4
     )
     for (axis,), (paper_dataset, _) in zip(axes, paper_datasets, strict=True):
-        part = shown[shown["paper_dataset"] == paper_dataset]
+        part = rows_where(shown, paper_dataset=paper_dataset)
         numbers = [*sorted(set(part["samples"]) - {0}), 0]
         for method in ("contrastive_adapter", "ssa"):
-            points = part[part["paper_method"] == method].assign(
-                x=lambda rows, numbers=numbers: rows["samples"].map(numbers.index)
-            )
+            points = rows_where(part, paper_method=method)
+            points = points.assign(x=points["samples"].map(numbers.index))
             mean = points.groupby("x")["value"].mean()
-            models = ", ".join(model for model in points["backbone"].unique() if model != method_names.FULL)
-            label = f"{NAMES[method]}, {models}" if models else NAMES[method]
+            shown_models = ", ".join(model for model in points["backbone"].unique() if model != method_names.FULL)
+            label = f"{NAMES[method]}, {shown_models}" if shown_models else NAMES[method]
             axis.plot(mean.index, 100 * mean, color=COLORS[method], marker="o", label=label)
             axis.scatter(points["x"], 100 * points["value"], color=COLORS[method], s=6, alpha=0.6, linewidths=0)
-        zero = part[part["paper_method"] == "zero_shot"].drop_duplicates(["seed"])["value"]
+        zero = rows_where(part, paper_method="zero_shot").drop_duplicates(["seed"])["value"]
         axis.axhline(100 * zero.mean(), color=COLORS["zero_shot"], linestyle="--", label=NAMES["zero_shot"])
         axis.set_xticks(range(len(numbers)), [str(n) if n else "all" for n in numbers])
         axis.set(xlabel="training samples, ratios of groups preserved", ylabel="worst-group accuracy, %")

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.numbers.printed import weighted_averages
-from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples
+from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples, rows_where
 from despur.evidence.runs.run_files import load_abouts_of_rows
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters.method_names import FULL, IMAGES, TRACKED, add_names
@@ -22,11 +22,9 @@ MODELS = ["artifact", "paper_dataset", "used_dataset", "substitute", "data", "ba
 def select_alphas(metrics: pd.DataFrame) -> pd.DataFrame:
     """Of WiSE-FT on each data and backbone: the alpha with the best worst-group accuracy on validation, mean of seeds;
     ties: smaller."""
-    rows = metrics[
-        (metrics["paper_method"] == "wise_ft") & (metrics["split"] == "val") & (metrics["selection"] == "best")
-    ]
-    keys = MODELS[:-1]
-    means = rows[rows["metric"] == "worst_group_accuracy"].groupby([*keys, "alpha"])["value"].mean().reset_index()
+    worst = {"metric": "worst_group_accuracy", "split": "val", "selection": "best"}
+    rows, keys = rows_where(metrics, paper_method="wise_ft", **worst), MODELS[:-1]
+    means = rows.groupby([*keys, "alpha"])["value"].mean().reset_index()
     return means.sort_values("value", ascending=False, kind="stable").drop_duplicates(keys)[[*keys, "alpha"]]
 
 
@@ -86,8 +84,8 @@ def drop_repeats(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def add_zero_shot(table: pd.DataFrame) -> pd.DataFrame:
     """The table, and in Figure 5 zero-shot classification: that of Table 3, whose test data are the same."""
-    subsets = table[table["artifact"] == "figure_5"]
-    zero = table[(table["artifact"] == "table_3") & (table["paper_method"] == "zero_shot")]
+    subsets = rows_where(table, artifact="figure_5")
+    zero = rows_where(table, artifact="table_3", paper_method="zero_shot")
     tables = [table]
     for (paper_dataset, used_dataset), part in subsets.groupby(["paper_dataset", "used_dataset"], sort=False):
         same = zero[

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from despur.evidence.runs.artifact_metrics import rows_where
 from despur.specs.names import parse
 from despur.specs.resolution import resolve
 from despur.specs.spec import Spec
@@ -74,7 +75,7 @@ def add_names(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(
         [
             table,
-            table[(table["paper_method"] == "wise_ft") & (table["alpha"] == 0)].assign(paper_method="linear_probe"),
+            rows_where(table, paper_method="wise_ft", alpha=0).assign(paper_method="linear_probe"),
         ],
         ignore_index=True,
     )

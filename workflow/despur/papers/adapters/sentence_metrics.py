@@ -6,6 +6,7 @@ from functools import cache, partial
 
 import pandas as pd
 
+from despur.evidence.runs.artifact_metrics import rows_where
 from despur.evidence.runs.changed_settings import name_run
 from despur.evidence.runs.data_counts import measure_data
 from despur.evidence.runs.run_files import NotRun, find_run, load_abouts, load_upstream
@@ -58,10 +59,8 @@ def bound_constant(metrics: pd.DataFrame, artifact_runs: Sequence[ArtifactRun]) 
         low, high = bound_lipschitz_constant(artifact_runs)
     except NotRun:
         return metrics[:0]
-    rows = metrics[(metrics["paper_dataset"] == "waterbirds") & (metrics["paper_method"] == "contrastive_adapter")]
-    row = rows[(rows["artifact"] == "table_3") & rows["main_model"]][:1].assign(
-        group="", split="test", selection="best"
-    )
+    printed = {"paper_dataset": "waterbirds", "paper_method": "contrastive_adapter", "artifact": "table_3"}
+    row = rows_where(metrics, main_model=True, **printed)[:1].assign(group="", split="test", selection="best")
     bounds = {"sampled_lipschitz_bound": low, "lipschitz_constant": high}
     return pd.concat([row.assign(metric=name, value=value) for name, value in bounds.items()])
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from despur.evidence.numbers.tables import compare, format_spread, format_table
 from despur.evidence.numbers.verdicts import JUDGED_COLUMNS, judge_count
-from despur.evidence.runs.artifact_metrics import select_test
+from despur.evidence.runs.artifact_metrics import rows_where, select_test
 from despur.evidence.runs.run_files import load_labels
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters.merged_tables import load_metrics_of_all_samples, load_runs
@@ -88,7 +88,7 @@ def write_table_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 def mark_improved(metrics: pd.DataFrame) -> pd.DataFrame:
     """1 where a trained method has a smaller gap than zero-shot, else 0; by means over seeds."""
-    gaps = select_test(metrics).query("metric == 'gap'")
+    gaps = select_test(metrics, metric="gap")
     keys = ["paper_dataset", "used_dataset", "data", "substitute", "backbone"]
     means = gaps.groupby([*keys, "paper_method"])["value"].mean().unstack("paper_method")
     better = means.drop(columns="zero_shot").lt(means["zero_shot"], axis=0).astype(float)
@@ -135,9 +135,9 @@ def write_table_6(artifact_runs: list[ArtifactRun], output: Path) -> None:
     metrics = load_metrics_of_all_samples(artifact_runs)
     reported = pd.read_csv(REPORTED / "table_6.csv")
     if len(metrics):
-        worst = metrics[(metrics["metric"] == "worst_group_accuracy") & (metrics["group"] == "")]
-        best = worst[worst["paper_method"] == "ssa"].set_index(["paper_dataset", "split", "selection", "seed"])["value"]
-        keys = pd.MultiIndex.from_frame(worst[["paper_dataset", "split", "selection", "seed"]])
+        worst, same = rows_where(metrics, metric="worst_group_accuracy", group=""), ["split", "selection", "seed"]
+        best = rows_where(worst, paper_method="ssa").set_index(["paper_dataset", *same])["value"]
+        keys = pd.MultiIndex.from_frame(worst[["paper_dataset", *same]])
         gain = worst["value"].to_numpy() - best.reindex(keys).to_numpy()
         counted = metrics[metrics["metric"].str.startswith("trained_params")].replace(
             {"metric": {"trained_params_share": "trained_params_percent"}}
@@ -156,9 +156,7 @@ def load_claim_metrics(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, 
     (merged_tables.add_zero_shot)."""
     metrics, resamples = load_runs(artifact_runs)
     if any(artifact_run.artifact == "figure_5" for artifact_run in artifact_runs):
-        metrics, resamples = (
-            table[table["artifact"] == "figure_5"] if len(table) else table for table in (metrics, resamples)
-        )
+        metrics, resamples = (rows_where(table, artifact="figure_5") for table in (metrics, resamples))
     return metrics, resamples
 
 

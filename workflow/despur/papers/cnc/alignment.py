@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from despur.evidence.runs.artifact_metrics import load_metrics, select_test
+from despur.evidence.runs.artifact_metrics import load_metrics, rows_where, select_test
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.cnc.curves import LABELS
 from despur.reporting.figures import (
@@ -43,13 +43,13 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """(a) Alignment loss, mutual information with (b) class and (c) attribute, and (d) per-class gap (mean over
     classes); a row for each data set."""
     test = select_test(load_metrics(artifact_runs))
-    overall = test[(test["group"] == "") & test["metric"].isin(FIGURE_5)]
+    overall = rows_where(test, group="", metric=[*FIGURE_5])
     gaps = class_gaps(test, "average_accuracy", "worst_group_accuracy").groupby(RUN, sort=False).mean()
     values = pd.concat([overall, gaps.rename("value").reset_index().assign(metric="class_gap")])
     figure, rows = start_rows(split_by_dataset(values), 4, 2 * COLUMN, 1.75)
     for row, part in rows:
         for axis, letter, metric in zip(row, "abcd", FIGURE_5, strict=True):
-            plot_metric(axis, part[part["metric"] == metric], metric, order_methods(part["paper_method"]))
+            plot_metric(axis, rows_where(part, metric=metric), metric, order_methods(part["paper_method"]))
             axis.set_title(f"({letter})", loc="left")
     write_figure(
         output, figure, values[["metric", "paper_dataset", "used_dataset", "data", "paper_method", "seed", "value"]]
@@ -81,7 +81,7 @@ def plot_bound(axis: Any, table: pd.DataFrame) -> None:
     """Gap and bound of each class (x) by method (side by side, colored), on a logarithmic scale."""
     methods, classes = order_methods(table["paper_method"]), list(dict.fromkeys(table["group"]))
     for number, (metric, (label, marker, filled)) in enumerate(BOUND.items()):
-        mine = table[table["metric"] == metric]
+        mine = rows_where(table, metric=metric)
         shift = mine["paper_method"].map(methods.index) - (len(methods) - 1) / 2
         x = mine["group"].map(classes.index) + 0.22 * shift + 0.05 * (number - 1)
         colors = [COLORS[method] for method in mine["paper_method"]]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from despur.evidence.runs.artifact_metrics import load_metrics
+from despur.evidence.runs.artifact_metrics import load_metrics, rows_where
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import (
     COLORS,
@@ -37,8 +37,7 @@ RUN = ["paper_dataset", "used_dataset", "paper_method", "data", "seed", "selecti
 
 def load_levels(artifact_runs: list[ArtifactRun], setting: str) -> pd.DataFrame:
     """A row for each run and selection on the test set: the level of a setting, and a column for each of LABELS."""
-    metrics = load_metrics(artifact_runs)
-    test = metrics[(metrics["split"] == "test") & (metrics["group"] == "") & metrics["metric"].isin(LABELS)]
+    test = rows_where(load_metrics(artifact_runs), split="test", group="", metric=[*LABELS])
     table = test.pivot(index=[*RUN, setting], columns="metric", values="value").reset_index()
     table[setting] = table[setting].astype(float)
     return table.assign(ratio=table[CLASS] / table[ATTRIBUTE])

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from despur.evidence.runs.artifact_metrics import load_saliency
+from despur.evidence.runs.artifact_metrics import load_saliency, rows_of_data
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, create_grid, name_data, plot_bars, write_figure
 from despur.reporting.printed_names import NAMES
@@ -73,13 +73,6 @@ def load_by_dataset(artifact_runs: Sequence[ArtifactRun]) -> list[list[Explained
     return [[load_run(artifact_run) for artifact_run in runs] for _, runs in groups]
 
 
-def shares_on(shares: pd.DataFrame, artifact_run: ArtifactRun) -> pd.DataFrame:
-    """The shares of all methods on a run's data."""
-    return shares[
-        (shares["paper_dataset"] == artifact_run.paper_dataset) & (shares["used_dataset"] == artifact_run.dataset)
-    ]
-
-
 def plot_image(axis: Any, run: ExplainedRun, row: int) -> None:
     """A test image."""
     axis.imshow(run.find(row, "images"))
@@ -98,8 +91,8 @@ def plot_saliency(axis: Any, run: ExplainedRun, row: int) -> None:
 
 def describe_shares(shares: pd.DataFrame, artifact_run: ArtifactRun) -> str:
     """Share of saliency on the foreground, averaged over groups; mean and standard deviation over seeds."""
-    rows = shares_on(shares, artifact_run)
-    means = 100 * rows[rows["paper_method"] == artifact_run.paper_method].groupby("seed")[["inside", "uniform"]].mean()
+    rows = rows_of_data(shares, artifact_run, paper_method=artifact_run.paper_method)
+    means = 100 * rows.groupby("seed")[["inside", "uniform"]].mean()
     if means["inside"].isna().all():
         return NO_MASKS
     spread = f" ± {means['inside'].std():.0f}" if len(means) > 1 else ""
@@ -154,8 +147,7 @@ def draw_figure_12_13(artifact_runs: list[ArtifactRun], output: Path) -> None:
 def plot_shares(axis: Any, shares: pd.DataFrame, runs: Sequence[ExplainedRun], group: int) -> None:
     """Share of a group's saliency on the foreground by method: mean, standard deviation and dots over seeds; dashed:
     if it were uniform."""
-    rows = shares_on(shares, runs[0].artifact_run)
-    rows = rows[rows["group"] == runs[0].dataset.about["groups"][group]]
+    rows = rows_of_data(shares, runs[0].artifact_run, group=runs[0].dataset.about["groups"][group])
     if rows["inside"].isna().all():
         axis.text(0.5, 0.5, NO_MASKS, ha="center", va="center", fontsize=6, transform=axis.transAxes)
         return

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.numbers.printed import parse_settings
-from despur.evidence.runs.artifact_metrics import load_metrics
+from despur.evidence.runs.artifact_metrics import load_metrics, rows_where
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.tables import write_table
 from despur.specs.declarations import list_components, paper_hyperparameters, read_declarations
@@ -112,7 +112,7 @@ def summarize_grids(artifact_runs: list[ArtifactRun]) -> dict[str, Any]:
 
 def average_seeds(metrics: pd.DataFrame) -> pd.Series:
     """Means over seeds of what is measured on all groups together, indexed by split, metric and point."""
-    best = metrics[(metrics["selection"] == "best") & (metrics["group"] == "")]
+    best = rows_where(metrics, selection="best", group="")
     return best.groupby(["split", "metric", "method"])["value"].mean()
 
 

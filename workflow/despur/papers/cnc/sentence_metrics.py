@@ -40,8 +40,7 @@ def select_stage(artifact_runs: Sequence[ArtifactRun], method: str, stage: str) 
 def measure_gap_reductions(metrics: pd.DataFrame) -> pd.DataFrame:
     """``per_class_gap_reduction``: the share by which CNC's gap within classes is below that of each ``baseline``. A
     gap is average minus worst-group accuracy, mean over classes and seeds."""
-    rows = select_test(metrics)
-    rows = rows[rows["metric"].isin(METRICS_OF_CLASSES)]
+    rows = select_test(metrics, metric=METRICS_OF_CLASSES)
     data = ["paper_dataset", "used_dataset", "substitute"]
     means = (
         rows.groupby([*data, "paper_method", "metric"])["value"].mean().unstack().reindex(columns=METRICS_OF_CLASSES)

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from despur.evidence.numbers.tables import format_spread
-from despur.evidence.runs.artifact_metrics import load_metrics, select_test
+from despur.evidence.runs.artifact_metrics import load_metrics, rows_of_data, rows_where, select_test
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, PALETTE, label_rows, name_data, write_figure
 from despur.reporting.printed_names import NAMES
@@ -60,8 +60,8 @@ def group_by_dataset(artifact_runs: list[ArtifactRun]) -> dict[str, list[Artifac
 def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Test representations of ERM at the lowest and the highest p_corr."""
     test = select_test(load_metrics(artifact_runs))
-    test = test[(test["metric"] == "worst_group_accuracy") & (test["seed"] == test["seed"].min())]
-    runs = test.set_index(["used_dataset", "data"])
+    worst = rows_where(test, metric="worst_group_accuracy", seed=test["seed"].min())
+    runs = worst.set_index(["used_dataset", "data"])
     figure, axes = label_rows(
         [name_data(artifact_run.paper_dataset, artifact_run.dataset) for artifact_run in artifact_runs],
         4,
@@ -98,7 +98,7 @@ def draw_figure_6_11(artifact_runs: list[ArtifactRun], output: Path) -> None:
 def draw_figure_10(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Stage-1 representations of training samples by ERM prediction, true attribute and cluster, and how well these
     match the attribute."""
-    agreement = load_metrics(artifact_runs).query("metric == 'best_match'")
+    agreement = rows_where(load_metrics(artifact_runs), metric="best_match")
     rows = group_by_dataset(artifact_runs)
     figure, axes = label_rows(list(rows), 3, 1.6 * COLUMN, 1.9)
     tables = []
@@ -128,10 +128,8 @@ def load_inferred_labels(output: Path, artifact_runs: dict[str, ArtifactRun], ag
 
 def select_matches(agreement: pd.DataFrame, artifact_run: ArtifactRun) -> pd.Series:
     """By seed, the share of samples whose inferred label is the attribute, under the best one-to-one naming."""
-    rows = agreement[
-        (agreement["paper_dataset"] == artifact_run.paper_dataset) & (agreement["used_dataset"] == artifact_run.dataset)
-    ]
-    return rows[rows["paper_method"] == artifact_run.paper_method].set_index("seed")["value"]
+    rows = rows_of_data(agreement, artifact_run, paper_method=artifact_run.paper_method)
+    return rows.set_index("seed")["value"]
 
 
 def describe_match(agreement: pd.DataFrame, artifact_run: ArtifactRun) -> str:

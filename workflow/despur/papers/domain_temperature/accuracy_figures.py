@@ -8,6 +8,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.lines import Line2D
 
+from despur.evidence.runs.artifact_metrics import rows_where
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.selection import (
     FAMILY,
@@ -16,7 +17,6 @@ from despur.papers.domain_temperature.selection import (
     keep_selected,
     load_runs,
     rename_as_printed,
-    rows_where,
     select_settings,
 )
 from despur.reporting.figures import (

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.numbers.tables import format_spread
+from despur.evidence.runs.artifact_metrics import rows_where
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun, load_experiments
 from despur.papers.domain_temperature.selection import (
@@ -69,7 +70,7 @@ def average_accuracies(runs: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Mean, deviation over seeds and number of seeds of the accuracies at 1 % of the labels, percent: a row for each
     combination of keys and accuracy."""
     table = rename_as_printed(runs)
-    rows = table[table["metric"].isin(PRINTED) & (table["label_fraction"] == 0.01)]
+    rows = rows_where(table, metric=[*PRINTED], label_fraction=0.01)
     means = rows.groupby([*keys, "metric"], sort=False, dropna=False)["value"].agg(["mean", "std", "count"])
     percent = {"ours": 100 * means["mean"], "ours_std": 100 * means["std"], "seeds": means["count"]}
     return pd.DataFrame(percent).reset_index()

@@ -8,9 +8,10 @@ import pandas as pd
 from matplotlib.patches import Rectangle
 
 from despur.evidence.numbers.printed import parse_settings
+from despur.evidence.runs.artifact_metrics import rows_where
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.accuracy_figures import LABELS, average_seeds, load_accuracies
-from despur.papers.domain_temperature.selection import is_selected, load_runs, rows_where, select_settings
+from despur.papers.domain_temperature.selection import is_selected, load_runs, select_settings
 from despur.papers.domain_temperature.temperature_grids import GRID, TABLES, load_reported
 from despur.reporting.figures import COLUMN, draw_heat_map, order_methods, split_by_dataset, start_rows, write_figure
 from despur.reporting.printed_names import NAMES

@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from despur.evidence.runs.artifact_metrics import keep_candidates, load_metrics
+from despur.evidence.runs.artifact_metrics import keep_candidates, load_metrics, rows_where
 from despur.orchestration.experiments import ArtifactRun
 from despur.specs.names import drop_setting, parse
 from despur.specs.resolution import resolve
@@ -53,8 +52,7 @@ def load_runs(
     setting.
 
     Shares of labels have the paper's names; ``used_dataset`` is the data set without sigma, which is a column."""
-    table = read(artifact_runs)
-    table = table[table["selection"] == "best"] if len(table) else table
+    table = rows_where(read(artifact_runs), selection="best")
     if not len(table):
         columns = [*table.columns, "method", "group", "metric", *FAMILY, *NUMBERS, *NAMES]
         return pd.DataFrame(columns=list(dict.fromkeys(columns)))
@@ -72,8 +70,7 @@ def select_settings(metrics: pd.DataFrame, rule: str = "validation") -> pd.DataF
     settings the first of the sweep is taken.
     """
     split, metric = RULES[rule]
-    metrics = keep_candidates(metrics, FAMILY)
-    validation = metrics[(metrics["split"] == split) & (metrics["metric"] == metric) & (metrics["group"] == "1%")]
+    validation = rows_where(keep_candidates(metrics, FAMILY), split=split, metric=metric, group="1%")
     scores = validation.groupby([*FAMILY, "method"], sort=False)["value"].mean().dropna().rename("score").reset_index()
     return scores.loc[scores.groupby(FAMILY, sort=False)["score"].idxmax()].reset_index(drop=True)
 
@@ -101,17 +98,10 @@ def average_settings(table: pd.DataFrame, selection: str = "all_settings", *apar
 def rename_as_printed(table: pd.DataFrame) -> pd.DataFrame:
     """Accuracies under the paper's names with their ``label_fraction``, for
     :func:`despur.evidence.numbers.tables.compare`; and sample sizes."""
-    parts = [table[table["metric"] == "samples"]]
+    parts = [rows_where(table, metric="samples")]
     for name, (split, metric) in PRINTED.items():
-        rows = table[(table["split"] == split) & (table["metric"] == metric)]
+        rows = rows_where(table, split=split, metric=metric)
         # the domain classifier sees all labels of domains; the paper prints it beside accuracies at 1 %
         fraction = 0.01 if metric == "domain_accuracy" else rows["group"].map(FRACTIONS)
         parts.append(rows.assign(metric=name, label_fraction=fraction, group=""))
     return pd.concat(parts).assign(selection="best").infer_objects()
-
-
-def rows_where(table: pd.DataFrame, **values: Any) -> pd.DataFrame:
-    """The rows with these values."""
-    if not len(table):
-        return table
-    return table[np.logical_and.reduce([table[key] == value for key, value in values.items()])]

@@ -5,13 +5,14 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.runs.artifact_metrics import rows_where
 from despur.evidence.runs.data_counts import measure_data
 from despur.evidence.runs.run_files import NotRun, load_labels
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.selection import FRACTIONS, SHARES, load_runs, without_sigma
 
 THRESHOLD = 0.9  # App. F.3: "accuracies > 90%"
-DOMAIN_WEIGHTED = ("domain_weighted_negatives", "domain_weighted_pairs")
+DOMAIN_WEIGHTED = ["domain_weighted_negatives", "domain_weighted_pairs"]
 
 
 def load_sentence_metrics(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -42,8 +43,7 @@ def count_labels(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
 def count_settings(runs: pd.DataFrame) -> pd.DataFrame:
     """Of the two methods, at sigma = 50 and 1 % of the labels: how many ``settings`` there are, and the share of them
     whose mean accuracy is above the threshold, ``settings_above``, by split."""
-    accuracies = runs[runs["paper_method"].isin(DOMAIN_WEIGHTED) & (runs["sigma"] == 50)]
-    accuracies = accuracies[(accuracies["metric"] == "probe_accuracy") & (accuracies["group"] == "1%")]
+    accuracies = rows_where(runs, paper_method=DOMAIN_WEIGHTED, sigma=50, metric="probe_accuracy", group="1%")
     data = ["paper_dataset", "used_dataset", "substitute"]
     means = accuracies.groupby([*data, "split", "paper_method", "method"])["value"].mean()
     if not len(means):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from despur.evidence.runs.artifact_metrics import load_resamples
+from despur.evidence.runs.artifact_metrics import load_resamples, rows_where
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.added_tables import write_table_choices, write_table_selection
 from despur.papers.domain_temperature.effective_temperatures import measure_convergence
@@ -13,7 +13,6 @@ from despur.papers.domain_temperature.selection import (
     average_settings,
     keep_selected,
     load_runs,
-    rows_where,
     select_settings,
 )
 from despur.papers.domain_temperature.sentence_metrics import load_sentence_metrics

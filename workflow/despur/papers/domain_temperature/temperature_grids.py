@@ -6,11 +6,11 @@ import pandas as pd
 
 from despur.evidence.numbers.printed import parse_settings
 from despur.evidence.numbers.tables import compare
+from despur.evidence.runs.artifact_metrics import rows_where
 from despur.papers.domain_temperature.selection import (
     SPLITS,
     keep_selected,
     rename_as_printed,
-    rows_where,
     select_settings,
 )
 

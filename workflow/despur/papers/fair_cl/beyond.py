@@ -8,7 +8,7 @@ import pandas as pd
 
 from despur.evidence.claims.claim_evidence import find_bounds
 from despur.evidence.claims.measured_values import MeasuredValues
-from despur.evidence.runs.artifact_metrics import select_test
+from despur.evidence.runs.artifact_metrics import rows_where, select_test
 from despur.evidence.statistics.contrasts import Contrast
 from despur.evidence.statistics.formulas import DEFAULTS
 from despur.evidence.verdicts import NumberVerdict
@@ -44,20 +44,12 @@ def compare_baselines(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
         for method in selected_settings.METHODS:
             head = {"paper_dataset": paper_dataset, "method": method, "kind": COMPARED_AS.get(method, "")}
             mine, cloud = (
-                table[(table["paper_dataset"] == paper_dataset) & (table["paper_method"] == method)]
-                for table in (metrics, resamples)
+                rows_where(table, paper_dataset=paper_dataset, paper_method=method) for table in (metrics, resamples)
             )
             for used_dataset, part in mine.groupby("used_dataset", sort=False):
-                measured = measure_run(part, cloud[cloud["used_dataset"] == used_dataset])
-                rows.append(
-                    head
-                    | measured
-                    | {
-                        "tradeoff_tuned": tradeoffs.get(
-                            ("tradeoff_tuned", paper_dataset, measured["data"], method), np.nan
-                        )
-                    }
-                )
+                measured = measure_run(part, rows_where(cloud, used_dataset=used_dataset))
+                key = ("tradeoff_tuned", paper_dataset, measured["data"], method)
+                rows.append(head | measured | {"tradeoff_tuned": tradeoffs.get(key, np.nan)})
             if not len(mine):
                 rows.append(head | {"seeds": 0, "verdict": NumberVerdict.NOT_RUN})
     return pd.DataFrame(rows, columns=BASELINE_COLUMNS)
@@ -65,7 +57,7 @@ def compare_baselines(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
 
 def measure_run(metrics: pd.DataFrame, resamples: pd.DataFrame) -> dict[str, Any]:
     """The row of one method on one data set."""
-    test = select_test(metrics).query("group == ''")
+    test = select_test(metrics, group="")
     means = test.groupby("metric")["value"].mean()
     low, high = find_interval(metrics, resamples)
     return {

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import to_rgb
 
-from despur.evidence.runs.artifact_metrics import select_test
+from despur.evidence.runs.artifact_metrics import rows_where, select_test
 from despur.metrics.selection import on_pareto_front
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
@@ -45,10 +45,8 @@ LABEL_PLACES = {  # Figure 2: where strengths stand, so that those of two method
 def list_points(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each setting: means over seeds of test accuracy and leakage, and whether it is on its method's Pareto
     front."""
-    test = select_test(selected_settings.load_settings(artifact_runs))
-    test = test[
-        (test["group"] == "") & test["metric"].isin([ACCURACY, LEAKAGE]) & test["paper_method"].isin(["ce", *STRENGTH])
-    ]
+    metrics = selected_settings.load_settings(artifact_runs)
+    test = select_test(metrics, group="", metric=[ACCURACY, LEAKAGE], paper_method=["ce", *STRENGTH])
     keys = ["paper_dataset", "used_dataset", "data", "paper_method", "method"]
     table = (100 * test.groupby([*keys, "metric"], sort=False)["value"].mean()).unstack("metric").reset_index()
     by_method = table.groupby(keys[:-1], sort=False)
@@ -87,7 +85,7 @@ def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     figure, axes = create_panels(len(datasets), COLUMN * max(len(datasets), 1.4), 2.6)
     for axis, (name, part) in zip(axes, datasets, strict=True):
         for method in order_methods(part["paper_method"]):
-            plot_strengths(axis, part[part["paper_method"] == method].sort_values("strength"), method)
+            plot_strengths(axis, rows_where(part, paper_method=method).sort_values("strength"), method)
         front = part[part["pareto"] & (part["paper_method"] != "ce")]
         axis.scatter(
             front[LEAKAGE], front[ACCURACY], s=55, facecolors="none", edgecolors="#c62828", linewidths=0.9, zorder=3
@@ -132,14 +130,14 @@ def join_neighbors(points: Array, near: float = 0.5) -> list[list[int]]:
 def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy, GAP and both leakages of CE, of CE with one contrastive loss, and of Con, at their selected
     settings."""
-    test = select_test(selected_settings.load_selected(artifact_runs)[0])
-    values = test[(test["group"] == "") & test["metric"].isin(LABELS) & test["paper_method"].isin(PARTS)].copy()
-    values["value"] *= 100
+    metrics, _ = selected_settings.load_selected(artifact_runs)
+    values = select_test(metrics, group="", metric=[*LABELS], paper_method=PARTS)
+    values = values.assign(value=100 * values["value"])
     datasets = choose_datasets(values, ["con_ce_scl", "con_ce_fcl"], 1)
     figure, rows = start_rows(datasets, len(LABELS), 2 * COLUMN, 1.75)
     for row, part in rows:
         for axis, (metric, label) in zip(row, LABELS.items(), strict=True):
-            draw_bars(axis, part[part["metric"] == metric], label)
+            draw_bars(axis, rows_where(part, metric=metric), label)
     write_figure(
         output,
         figure,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from despur.evidence.runs.artifact_metrics import select_test
+from despur.evidence.runs.artifact_metrics import rows_where, select_test
 from despur.evidence.runs.run_files import describe_machine, load_abouts_of_rows
 from despur.metrics.fairness import tradeoff
 from despur.orchestration.experiments import ArtifactRun
@@ -33,14 +33,14 @@ def load_measurements(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFram
 def add_tradeoffs(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """The table, and rows for the trade-offs on test data, seed by seed, where all methods were run that a
     trade-off compares."""
-    test = select_test(table).query("group == ''")
+    test = select_test(table, group="")
     tables = [table]
     for name, among in TRADEOFFS.items():
         for _, part in test[test["paper_method"].isin(among)].groupby(RUN):
             if set(among) - set(part["paper_method"]):
                 continue
             parts = [
-                part[part["metric"] == metric].sort_values("paper_method")
+                rows_where(part, metric=metric).sort_values("paper_method")
                 for metric in selected_settings.MEASURED_METRICS
             ]
             values = tradeoff(*(rows[columns].to_numpy(float) for rows in parts))
@@ -58,7 +58,7 @@ def join_texts(part: pd.DataFrame) -> dict[str, str]:
 def compare_means(metrics: pd.DataFrame) -> pd.Series:
     """Trade-offs of means over seeds, as in the paper: by metric, data set and method."""
     keys = [*RUN, "paper_method", "split", "selection", "group", "metric"]
-    measured = metrics[metrics["metric"].isin(selected_settings.MEASURED_METRICS)].assign(seed=0)
+    measured = rows_where(metrics, metric=selected_settings.MEASURED_METRICS).assign(seed=0)
     table = add_tradeoffs(measured.groupby(keys, as_index=False)["value"].mean(), ["value"])
     return table[table["metric"].isin(TRADEOFFS)].set_index(["metric", "paper_dataset", "data", "paper_method"])[
         "value"
@@ -69,7 +69,7 @@ def compare_times(metrics: pd.DataFrame, artifact_runs: Sequence[ArtifactRun]) -
     """Rows for seconds of training over CE's mean on the data, on the machine with most runs there; without methods
     that are fitted to CE's representations, and without substitutes, whose short runs measure a machine's load."""
     abouts = load_abouts_of_rows(artifact_runs)
-    test = select_test(metrics).query("metric == 'average_accuracy'")
+    test = select_test(metrics, metric="average_accuracy")
     rows = test[~test["paper_method"].isin(["inlp", "leace"]) & ~test["substitute"].astype(bool)]
     if not len(rows):
         return rows
@@ -87,9 +87,7 @@ def compare_times(metrics: pd.DataFrame, artifact_runs: Sequence[ArtifactRun]) -
 
 def name_models_of_all_classes(table: pd.DataFrame) -> pd.DataFrame:
     """For Table 2: rows of models of all classes of Bios are put under the data set of the two classes."""
-    of_pair = table.loc[
-        (table["artifact"] == "table_2") & (table["paper_dataset"] == "bios_nurse_surgeon"), "used_dataset"
-    ].unique()
+    of_pair = rows_where(table, artifact="table_2", paper_dataset="bios_nurse_surgeon")["used_dataset"].unique()
     everyone = (table["artifact"] == "table_2") & (table["paper_dataset"] == "bios")
     if len(of_pair) != 1:
         return table

@@ -8,7 +8,7 @@ import pandas as pd
 
 from despur.evidence.numbers.sample_noise import is_drawn_by_seed, is_official
 from despur.evidence.numbers.verdicts import JUDGED_COLUMNS, judge_logarithms, last_digit
-from despur.evidence.runs.artifact_metrics import select_test
+from despur.evidence.runs.artifact_metrics import rows_where, select_test
 from despur.evidence.statistics.contrasts import Contrast
 from despur.evidence.verdicts import NumberVerdict
 from despur.storage.finished_runs import list_bootstrap_columns
@@ -36,8 +36,7 @@ def judge_ratios(table: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataF
 
 def load_logarithms(table: pd.DataFrame, row: pd.Series, columns: list[str]) -> pd.DataFrame:
     """Logarithms of a ratio by seed. Times: over CE's from the same seed, on the same machine (measurements.py)."""
-    test = select_test(table).query("group == ''")
-    test = test[np.logical_and.reduce([test[key] == row[key] for key in KEYS])]
+    test = select_test(table, group="", **row[KEYS].to_dict())
     logs = {name: np.log(rows.set_index("seed")[columns].astype(float)) for name, rows in test.groupby("paper_method")}
     ratio_logs = logs[row["method"]]
     if row["metric"] != "relative_time":
@@ -48,10 +47,10 @@ def load_logarithms(table: pd.DataFrame, row: pd.Series, columns: list[str]) -> 
 def find_test_variance(metrics: pd.DataFrame, resamples: pd.DataFrame, row: pd.Series, seeds: int) -> float:
     """Of the difference of two logarithms, by test samples: none of times, nor on the paper's own test split; else
     twice that of ours. NaN where it is not known."""
-    data = metrics[metrics["data"] == row["data"]]
+    data = rows_where(metrics, data=row["data"])
     if row["metric"] == "relative_time" or is_official(row["data"]) or is_drawn_by_seed(data):
         return 0.0
-    if not len(resamples) or not (resamples["metric"] == row["metric"]).any():
+    if not len(rows_where(resamples, metric=row["metric"])):
         return math.nan
     drawn = load_logarithms(resamples, row, list_bootstrap_columns(resamples)).to_numpy()
     return 2 * float(Contrast(np.zeros(seeds), drawn).test_variance)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from despur.evidence.runs.artifact_metrics import keep_candidates
+from despur.evidence.runs.artifact_metrics import keep_candidates, rows_where
 from despur.evidence.verdicts import NumberVerdict
 from despur.metrics.selection import on_pareto_front, select, sweep_means
 from despur.orchestration.experiments import ArtifactRun
@@ -64,16 +64,15 @@ def compare_rules(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     """A row for each method, rule and data set that is used."""
     metrics, rows = keep_candidates(selected_settings.load_settings(artifact_runs), selected_settings.FAMILY), []
     for paper_dataset in DATASETS:
-        for used_dataset, here in metrics[metrics["paper_dataset"] == paper_dataset].groupby(
-            "used_dataset", sort=False
-        ):
+        own = rows_where(metrics, paper_dataset=paper_dataset)
+        for used_dataset, here in own.groupby("used_dataset", sort=False):
             best = find_optimum([sweep_means(here, ["paper_method", "method"], "val")])
             verdict = NumberVerdict.SUBSTITUTE if here["substitute"].iloc[0] else "not in the paper"
             for method in METHODS:
-                mine = here[here["paper_method"] == method]
+                mine = rows_where(here, paper_method=method)
                 head = {"paper_dataset": paper_dataset, "method": method, "data": used_dataset, "verdict": verdict}
                 rows += [head | selected for selected in apply_rules(mine, best)] if len(mine) else []
-        if not (metrics["paper_dataset"] == paper_dataset).any():
+        if not len(own):
             rows.append({"paper_dataset": paper_dataset, "seeds": 0, "verdict": NumberVerdict.NOT_RUN})
     return pd.DataFrame(rows, columns=RULE_COLUMNS)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from despur.evidence.runs.artifact_metrics import rows_where
 from despur.evidence.runs.changed_settings import describe_changes, describe_shortening, name_run
 from despur.evidence.runs.run_files import load_labels
 from despur.metrics import RESAMPLES
@@ -67,7 +68,7 @@ def load_pair(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.Da
 def load_claim_metrics(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """What claims compare: all measurements, and ``ce_multiclass`` beside the models of two classes."""
     metrics, resamples = load_measurements(artifact_runs)
-    of_two = metrics[metrics["paper_dataset"] == PAIR] if len(metrics) else metrics
+    of_two = rows_where(metrics, paper_dataset=PAIR)
     here = [run for run in artifact_runs if run.artifact == "table_2" and has_outputs(run)]
     tables = []
     for table, more in zip((metrics, resamples), load_multiclass(here if len(of_two) else []), strict=True):

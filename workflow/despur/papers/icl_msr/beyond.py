@@ -5,13 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from despur.evidence.runs.artifact_metrics import load_saliency
+from despur.evidence.runs.artifact_metrics import load_saliency, rows_where
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr.rows import OF_TIME, load_runs, load_seconds
 from despur.storage.store import Array
 
 RUN = ["paper_dataset", "used_dataset", "data", "substitute", "paper_method", "seed"]
 SAME = ["paper_dataset", "used_dataset", "data", "seed", "machine", "metric"]  # what an interpolated curve shares
+COMPARED = {"split": "test", "group": "", "metric": ["linear_top1", "knn5_top1"]}  # what has a time
 TIMED = [*RUN[:-1], "epochs", "second_order", "machine", "metric"]  # a row of compare_times for each
 
 
@@ -42,22 +43,15 @@ def interpolate_equal_time(table: pd.DataFrame, times: pd.DataFrame, values: Seq
 
     ``values``: the columns that are interpolated.
     """
-    timed = table.merge(times, on=OF_TIME)
-    timed = timed[
-        (timed["split"] == "test") & (timed["group"] == "") & timed["metric"].isin(["linear_top1", "knn5_top1"])
-    ]
-    with_msr = timed[(timed["paper_method"] == "simclr_msr") & (timed["second_order"].astype(str) == "True")]
+    timed = rows_where(table.merge(times, on=OF_TIME), **COMPARED)
+    with_msr = rows_where(timed, paper_method="simclr_msr", second_order=True)
     rows = []
     for row in with_msr.to_dict("records"):
-        same = [timed[key] == row[key] for key in SAME]
-        curve = timed[np.logical_and.reduce([*same, timed["paper_method"] == "simclr"])]
+        curve = rows_where(timed, paper_method="simclr", **{key: row[key] for key in SAME})
         if len(curve) > 1:
             weights = interpolation_weights(curve["seconds"].to_numpy(float), row["seconds"])
-            rows.append(
-                row
-                | {"paper_method": "simclr_equal_time"}
-                | dict(zip(values, weights @ curve[list(values)].to_numpy(float), strict=True))
-            )
+            interpolated = dict(zip(values, weights @ curve[list(values)].to_numpy(float), strict=True))
+            rows.append(row | {"paper_method": "simclr_equal_time"} | interpolated)
     return pd.DataFrame(rows, columns=timed.columns)
 
 
@@ -69,9 +63,7 @@ def compare_times(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     times = load_seconds(artifact_runs)
     equal = interpolate_equal_time(table, times, ["value"])
     every = pd.concat([table.merge(times, on=OF_TIME), *([equal] if len(equal) else [])], ignore_index=True)
-    rows = every[
-        (every["split"] == "test") & (every["group"] == "") & every["metric"].isin(["linear_top1", "knn5_top1"])
-    ]
+    rows = rows_where(every, **COMPARED)
     rows = rows.assign(
         value=100 * rows["value"], second_order=rows["second_order"].map({True: "second", False: "first"}).fillna("")
     )

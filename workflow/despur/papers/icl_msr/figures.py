@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import seaborn as sns
 
+from despur.evidence.runs.artifact_metrics import rows_where
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.icl_msr.rows import REST, load_accuracies
 from despur.reporting import figures
@@ -41,14 +42,13 @@ def split_by_dataset(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 def draw_settings(artifact_runs: list[ArtifactRun], output: Path, methods: Sequence[str], parts: Sequence[str]) -> None:
     """Bars: accuracy of each method by what it was trained and tested on; dots are seeds."""
-    table = load_accuracies(artifact_runs)
-    table = table[table["paper_method"].isin(methods) & table["metric"].isin(METRICS)]
+    table = rows_where(load_accuracies(artifact_runs), paper_method=[*methods], metric=[*METRICS])
     table = table.assign(part=[PARTS[pair] for pair in zip(table["train"], table["split"], strict=True)])
     table = table[table["part"].isin(parts)]
     figure, rows = start_rows(split_by_dataset(table), 2, 2 * COLUMN, 2.6)
     for row, part in rows:
         for axis, (metric, label) in zip(row, METRICS.items(), strict=True):
-            draw_bars(axis, part[part["metric"] == metric], label, parts)
+            draw_bars(axis, rows_where(part, metric=metric), label, parts)
         row[0].get_legend().remove()
         sns.move_legend(row[1], "center left", bbox_to_anchor=(1, 0.5), title=None)
     write_figure(output, figure, table[KEPT])
@@ -77,8 +77,7 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Accuracy of SimCLR + MSR over lambda, gamma and n, the others at 1, 1 and 6; lines are means, dots seeds."""
-    table = load_accuracies(artifact_runs)
-    table = table[(table["metric"] == "linear_top1") & (table["split"] == "test")]
+    table = rows_where(load_accuracies(artifact_runs), metric="linear_top1", split="test")
     figure, rows = start_rows(split_by_dataset(table), 3, 2 * COLUMN, 2.3, sharey=True)
     for row, part in rows:
         for axis, letter, (key, label) in zip(row, "abc", LABELS.items(), strict=True):

@@ -5,7 +5,7 @@ from functools import partial
 
 import pandas as pd
 
-from despur.evidence.runs.artifact_metrics import load_metrics
+from despur.evidence.runs.artifact_metrics import load_metrics, rows_where
 from despur.evidence.runs.changed_settings import name_run
 from despur.evidence.runs.run_files import describe_machine, find_run, load_upstream
 from despur.orchestration.experiments import ArtifactRun
@@ -38,11 +38,7 @@ def load_runs(
 def load_accuracies(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     """Test accuracies of all runs, percent: split ``test``, or ``test_foreground`` without background."""
     table = load_runs(artifact_runs)
-    rows = table[
-        table["metric"].isin(METRICS.values())
-        & (table["group"] == "")
-        & table["split"].isin(["test", "test_foreground"])
-    ]
+    rows = rows_where(table, metric=[*METRICS.values()], group="", split=["test", "test_foreground"])
     return rows.assign(accuracy=100 * rows["value"])
 
 
