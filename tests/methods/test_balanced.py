@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_class_weight
 from torchvision.ops import sigmoid_focal_loss
 
+from despur.losses.cross_entropy import focal
 from despur.methods.cb_loss import weigh_groups
 from despur.specs.resolution import resolve
 
@@ -124,6 +125,12 @@ def test_the_focal_loss_of_a_sample_without_doubt_has_a_slope(gamma):
     method.forward = lambda batch, rng: logits
     method.losses(np.arange(2), RNG(0))["loss"].backward()
     assert torch.isfinite(logits.grad).all() and logits.grad.abs().max() < 1e-3
+
+
+def test_the_focal_loss_of_a_sample_of_little_doubt_is_its_formula():
+    doubt = 1 / (1 + math.exp(12))
+    found = focal(torch.tensor([[0.0, 12.0]], dtype=torch.float64), torch.tensor([1]), gamma=0.5)
+    assert found.item() == pytest.approx(-(doubt**0.5) * math.log1p(-doubt), rel=1e-9)
 
 
 def test_the_balanced_softmax_is_bayes_rule_with_the_sizes_of_classes():

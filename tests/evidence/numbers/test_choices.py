@@ -143,6 +143,18 @@ def test_a_choice_is_supported_if_numbers_move_to_print_and_are_then_equivalent(
     assert found["moved"].startswith("+10.5 [") and found["remaining"].startswith("+0.0 [-0.2")
 
 
+def test_the_seeds_that_find_what_is_off_and_on_which_side_are_not_those_that_decide():
+    exact = table([[p] * 6 for p in PRINTED], [NumberVerdict.AS_PRINTED] * 3)
+
+    def judge(first, second):
+        return judge_choice(table([[p + first, p + second] * 3 for p in PRINTED], [BEYOND] * 3), exact)
+
+    assert judge(0, 10)["numbers"] == 0
+    for second, moved in ((0, "+0.0 ["), (-20, "-20.0 [")):
+        found = judge(10, second)
+        assert (found["numbers"], found["verdict"]) == (3, "not supported") and found["moved"].startswith(moved)
+
+
 def test_one_chance_flip_vetoes_no_choice_but_a_number_that_is_shown_to_be_off_does():
     after = [NOT_KNOWN, WITHIN, WITHIN]
     assert judge_choice(table(OFF, [BEYOND] * 3), table(NEAR, after))["verdict"] == "supported"

@@ -70,6 +70,17 @@ def test_a_ratio_is_compared_by_logarithms():
     assert judge_logarithms(np.log([2.00, 2.01, 2.02]), 1.0, 5, 0.0, 0.0)["verdict"] == "beyond 5"
 
 
+def test_the_interval_of_a_ratio_is_that_of_its_logarithm_and_so_are_test_data_and_rounding():
+    logs, test_variance = np.log([2.1, 2.2, 2.4]), 0.03**2
+    found = judge_logarithms(logs, 2.0, 5, test_variance, 0.0)
+    half = math.hypot(stats.t.isf(0.025, 2) * logs.std(ddof=1) / math.sqrt(3), stats.norm.isf(0.025) * 0.03)
+    expected = [2 * math.expm1(logs.mean() - math.log(2) + end) for end in (-half, 0, half)]
+    assert [found[name] for name in ("low", "difference", "high")] == pytest.approx(expected)
+    near = math.log(4) + TIGHT / 100  # a half-width of .64 %
+    rounded = [judge_logarithms(near, 4.0, 5, 0.0, rounding)["verdict"] for rounding in (0.05, 0.06, 0.17, 0.18)]
+    assert rounded == ["within 2", "within 5", "within 5", "not known"]  # and 1.24, 1.49, 4.16, 4.40 %
+
+
 def test_rounding_and_test_data_widen_an_interval():
     assert judge_values(TIGHT + 1.3, PrintedValue(0.0, None, 5, rounding=0.5))["verdict"] == "within 5"
     assert judge_values(TIGHT, PrintedValue(0.0, None, 5), test_variance=9.0)["verdict"] == "not known"
