@@ -94,6 +94,12 @@ def test_an_anchor_without_negatives_has_loss_and_gradient_zero():
 def test_group_means_take_every_precision(dtype):
     means, weights = losses.group_means(torch.tensor([1.0, 3.0, 5.0], dtype=dtype), torch.tensor([0, 0, 2]), 3)
     assert (means.tolist(), weights.tolist()) == ([2, 0, 5], [0.5, 0, 0.5])
+    assert means.dtype == torch.promote_types(dtype, torch.float32)
+
+
+def test_a_class_without_samples_takes_no_margin_from_the_others():
+    loss = losses.ldam(torch.zeros(1, 3), torch.tensor([1]), torch.tensor([16, 1, 0]), largest_margin=0.5, scale=2.0)
+    assert loss.item() == pytest.approx(np.log(1 + 2 * np.e))
 
 
 @pytest.mark.parametrize("discrepancy", [lambda z, d: losses.mmd(z, d, 2, 1), lambda z, d: losses.coral(z, d, 2)])

@@ -224,6 +224,7 @@ def test_snapshots_of_a_run_are_one_point():
     alone = points(ERRORS, LOSSES)
     table = pd.concat([alone.assign(selection=f"epoch={i}", value=alone["value"] + i) for i in range(2)])
     asked = {**CORRELATION, "over": ["method", "selection"], "selection": ["epoch=0", "epoch=1"]}
+    asked["method"] = [f"m{i}" for i in range(6)]
     found = judged(asked, table.reset_index(drop=True))
     assert found["high"] - found["low"] == pytest.approx(2 * least_half_width(6, 0.025))
     few = judged(asked, table[~table["paper_method"].isin(["m0", "m1"])].reset_index(drop=True))

@@ -83,6 +83,8 @@ def test_the_interval_of_a_ratio_is_that_of_its_logarithm_and_so_are_test_data_a
 
 def test_rounding_and_test_data_widen_an_interval():
     assert judge_values(TIGHT + 1.3, PrintedValue(0.0, None, 5, rounding=0.5))["verdict"] == "within 5"
+    assert judge_values(TIGHT + 5.7, PrintedValue(0.0, None, 5, rounding=0.5))["verdict"] == "not known"
+    assert PrintedValue(0.5, 0.1, 3, 0.005).scale(100) == PrintedValue(50, 10, 3, 0.5)
     assert judge_values(TIGHT, PrintedValue(0.0, None, 5), test_variance=9.0)["verdict"] == "not known"
     unknown = judge_values(TIGHT, PrintedValue(0.0, None, 5), test_variance=math.nan)
     assert unknown["verdict"] == "not known" and "test data" in unknown["would_decide"]
@@ -112,11 +114,19 @@ def test_what_is_not_known_says_what_would_decide_it():
     assert advise([1.0, 2.0]) == "at least 3 seeds"
     assert advise([0.0, 0.0, 0.0]).startswith("nothing: all seeds are equal")
     assert advise([-1.0, 0.0, 1.0], 9.0, 3).startswith("nothing: the paper's own seeds")
-    about = advise([-1.0, 0.0, 1.0])
-    n = int(about.removeprefix("about ").split()[0])
-    half = [stats.t.isf(LEVEL, m - 1) / math.sqrt(m) for m in (n - 1, n)]
-    assert half[0] > 5 > half[1]  # as many seeds with deviation 1 as bring the half-width below 5
+    for deviation in (1.0, 3.0):
+        about = advise([-deviation, 0.0, deviation])
+        n = int(about.removeprefix("about ").split()[0])
+        half = [deviation * stats.t.isf(LEVEL, m - 1) / math.sqrt(m) for m in (n - 1, n)]
+        assert half[0] > 5 > half[1]  # as many seeds as bring the half-width below 5
     assert "close to 5" in advise([4.4, 5.4, 5.2])
+
+
+def test_a_deviation_of_seeds_that_are_not_said_counts_as_if_of_ours():
+    ours = np.array([1.0, 2.0, 4.0])
+    own_variance = ours.var(ddof=1) / 3
+    freedom = (own_variance + 0.25) ** 2 / (own_variance**2 / 2 + 0.25**2 / 2)
+    assert measure_difference(ours, PrintedValue(0.0, 0.5, 1)).seed_freedom == pytest.approx(freedom)
 
 
 def test_the_assumed_deviation_is_three_times_ours():

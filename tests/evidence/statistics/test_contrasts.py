@@ -10,7 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from despur.evidence.statistics.contrasts import FAILS, HOLDS, LEVEL, UNDECIDED, Contrast, Group, decide, is_met
+from despur.evidence.statistics.contrasts import (
+    FAILS,
+    HOLDS,
+    LEVEL,
+    UNDECIDED,
+    Contrast,
+    Group,
+    decide,
+    find_p_values,
+    is_met,
+)
 
 T2 = 4.302652729749464  # Student's 97.5 % quantile with 2 degrees of freedom
 Z = 1.959963984540054
@@ -91,10 +101,12 @@ def test_fewer_than_three_seeds_decide_nothing(seeds):
 def test_a_count_decides_by_its_value_from_one_seed(margin, verdict):
     assert decide(contrast([0.0103], margin, counted=True)) == verdict
     assert decide(contrast([0.0103], margin)) == UNDECIDED
+    assert contrast([0.0103] * 3, margin, test_sd=0.1, counted=True).half_width() == 0
 
 
 def test_an_estimate_at_its_margin_decides_nothing():
     assert decide(contrast([0.5, 0.5, 0.5], 0.5, test_sd=0.1)) == UNDECIDED
+    assert decide(contrast([0.5], 0.5, counted=True)) == UNDECIDED
 
 
 def test_equal_values_from_all_seeds_decide_nothing_unless_test_data_make_them_vary():
@@ -111,6 +123,14 @@ def test_a_rank_correlation_has_at_least_the_half_width_of_its_points():
     assert decide(contrast([least + 0.01] * 3, points=8)) == HOLDS
     assert decide(contrast([least - 0.01] * 3, points=8)) == UNDECIDED
     assert contrast([0.0, 1.0, 2.0], points=8).half_width(INTERVAL) == pytest.approx(T2 / math.sqrt(3))
+
+
+def test_p_values_are_those_of_student_s_test_on_either_side_of_the_margin():
+    values = [0.3, 0.4, 0.6]
+    holds, fails = find_p_values(contrast(values, 0.1))
+    assert holds == pytest.approx(stats.ttest_1samp(values, 0.1, alternative="greater").pvalue, rel=2e-3)
+    assert fails == 1  # not shown at any level below one half
+    assert find_p_values(contrast(np.negative(values), -0.1)) == (fails, holds)
 
 
 # several contrasts
