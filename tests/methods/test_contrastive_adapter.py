@@ -225,31 +225,58 @@ def test_with_random_sampling_every_sample_with_a_positive_may_be_an_anchor():
     assert hard.HardSampler(y, y, 1, 1, "random").anchors.tolist() == [0, 1, 3, 4, 5]
 
 
+def test_the_settings_of_the_released_code_reach_the_samplers():
+    task = embedded(240, right=0.6)
+    y, predicted = task.y, task.inferred_attribute
+
+    def draw(settings, epochs_done):
+        method = build(f"contrastive_adapter+{SMALL}+{settings}", task)
+        method.epochs_done = epochs_done
+        return np.concatenate([batch[epochs_done] for batch in method.epoch_batches(RNG(0))])
+
+    wrong = np.bincount(y[predicted != y])
+    assert len(set(wrong)) > 1
+    assert np.bincount(y[draw("balance_anchors=true", 0)]).tolist() == [wrong.min()] * 3
+    assert len(draw("anchor_fraction=0.3", 0)) == math.ceil(0.3 * wrong.sum())
+    rows = draw("cell_size=4+resample=cells", 1)
+    cells = np.bincount(3 * y[rows] + predicted[rows])
+    assert set(cells[cells > 0]) == {4}
+    rows = draw("resample=classes_then_cells", 1)
+    for label in range(3):
+        sizes = np.bincount(predicted[rows[y[rows] == label]])
+        assert len(set(sizes[sizes > 0])) == 1
+
+
 # training
 
 
 def reference_gradient(method, anchors, rng):
-    """Gradients of Eq. 6 without any sharing: each anchor's whole mini-batch through the encoder, by itself."""
+    """Gradients of Eq. 6 without any sharing: each anchor's whole mini-batch through the encoder, by itself; and the
+    mean loss."""
     s, encoder = method.settings, method.networks["encoder"]
     drawn = method.sampler.draw(rng, anchors, method.neighbors(anchors))
     encoder.zero_grad()
+    losses = []
     for i, rows in enumerate(drawn.rows):
         f = encoder(method.task.batcher.batch(rows, rng))
         positives, negatives = f[1 : 1 + s["num_positives"]], f[1 + s["num_positives"] :]
         real, different = torch.from_numpy(drawn.is_positive[i]), torch.from_numpy(drawn.is_negative[i])
-        literal_contrast(f[0], positives[real], negatives[different], s["contrast_temperature"]).backward()
-    return {name: p.grad.clone() for name, p in encoder.named_parameters()}
+        loss = literal_contrast(f[0], positives[real], negatives[different], s["contrast_temperature"])
+        loss.backward()
+        losses.append(loss.item())
+    return {name: p.grad.clone() for name, p in encoder.named_parameters()}, np.mean(losses)
 
 
 @pytest.mark.parametrize("gradient", ["sum", "mean"])
 @pytest.mark.parametrize("neighbors", ["other_classes", "all", "misplaced"])
 def test_a_step_follows_the_gradient_of_eq_6(gradient, neighbors):
     task = embedded()
-    method = build(f"contrastive_adapter+{SMALL}+gradient={gradient}+neighbors={neighbors}", task)
+    settings = f"{SMALL}+contrast_temperature=0.3+gradient={gradient}+neighbors={neighbors}"
+    method = build(f"contrastive_adapter+{settings}", task)
     anchors, _ = next(iter(method.epoch_batches(RNG(0))))
-    expected = reference_gradient(method, anchors, RNG(3))
+    expected, loss = reference_gradient(method, anchors, RNG(3))
     method.networks.zero_grad()
-    method.contrast(anchors, RNG(3))
+    assert method.contrast(anchors, RNG(3)).item() == pytest.approx(loss, rel=1e-4)
     scale = 1 if gradient == "sum" else 1 / len(anchors)
     for name, parameter in method.networks["encoder"].named_parameters():
         np.testing.assert_allclose(parameter.grad, scale * expected[name], rtol=2e-3, atol=2e-5)

@@ -67,6 +67,14 @@ def test_more_iterations_remove_more_and_none_removes_nothing():
     np.testing.assert_allclose(fitted("inlp+iterations=0", of)[1], of.batcher.inputs, atol=1e-6)
 
 
+def test_inlp_removes_the_direction_of_the_classifier_that_it_is_asked_for():
+    of = biased()
+    method, _ = fitted("inlp+attacker_strength=0.0001+by_class=false+iterations=1+min_accuracy=0", of)
+    _, weights, _ = support_vectors(of.batcher.inputs.numpy(), of.inferred_attribute, 0.0001, refined=True)
+    unit = weights[1] / np.linalg.norm(weights[1])
+    np.testing.assert_allclose(method.networks["encoder"].weight.detach(), np.eye(12) - np.outer(unit, unit), atol=1e-5)
+
+
 def test_a_basis_is_extended_by_what_is_new():
     basis = extend(np.eye(4)[:, :1], np.array([[1.0, 2, 0, 0], [3.0, 2, 0, 0]]))
     np.testing.assert_allclose(np.abs(basis), np.eye(4)[:, :2], atol=1e-12)
@@ -126,11 +134,11 @@ def test_leace_leaves_alone_what_knows_nothing_and_stands_constant_directions():
     np.testing.assert_allclose(erased[:100].mean(0), erased[100:].mean(0), atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["inlp+iterations=5", "leace"])
+@pytest.mark.parametrize("name", ["inlp+iterations=5+strength=0.05", "leace+strength=0.05"])
 def test_the_last_layer_is_fitted_anew(name):
     of = biased()
     method, z = fitted(name, of)
-    weights, biases = logistic(z.astype(np.float32), of.y, 3)
+    weights, biases = logistic(z.astype(np.float32), of.y, 3, 0.05)
     np.testing.assert_allclose(method.networks["head"].weight.detach(), weights, atol=2e-2)
     assert ((z @ weights.T + biases).argmax(1) == of.y).mean() > 0.6
 

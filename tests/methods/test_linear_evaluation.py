@@ -85,6 +85,8 @@ def test_codes_tell_who_is_first_and_who_is_among_the_first_five():
 
 
 def test_the_learning_rate_of_the_linear_classifier_decays_exponentially_to_its_last():
+    other = build("linear_classifier+epochs=20+last_rate=0.001", embedded(np.arange(20) % 2))
+    assert other.lr_factor(20) == pytest.approx(0.001 / 0.01)
     method = build("linear_classifier", embedded(np.arange(20) % 2))
     assert method.settings["learning_rate"] * method.lr_factor(500) == pytest.approx(1e-6)
     rates = [method.lr_factor(epoch) for epoch in range(500)]
@@ -128,10 +130,10 @@ def test_normalized_representations_have_length_one():
 
 def test_the_logistic_classifier_is_scikit_learn_s_on_standardized_representations():
     of = embedded(np.arange(60) % 3)
-    method = build("logistic_classifier", of)
+    method = build("logistic_classifier+strength=0.2", of)
     method.fit(RNG(0))
     z = of.batcher.inputs.numpy()
-    theirs = make_pipeline(StandardScaler(), LogisticRegression(C=1.0, max_iter=10_000, tol=1e-10)).fit(z, of.y)
+    theirs = make_pipeline(StandardScaler(), LogisticRegression(C=0.2, max_iter=10_000, tol=1e-10)).fit(z, of.y)
     logits = method.networks["head"](method.networks["encoder"](of.batcher.inputs))
     np.testing.assert_allclose(logits.softmax(dim=1).detach(), theirs.predict_proba(z), atol=2e-3)
 

@@ -11,7 +11,10 @@ from torch.nn.functional import normalize
 
 from despur.augment.base import lab
 from despur.compute.machine import Machine
-from despur.losses.infonce import candidates, two_view_contrast
+from despur.losses.correlation import redundancy
+from despur.losses.debiased import debiased_contrast
+from despur.losses.infonce import candidates, cosine, negatives, two_view_contrast
+from despur.losses.polarization import distance_polarization
 from despur.losses.whitening import whiten
 from despur.orchestration import experiments
 from despur.specs.declarations import list_components, read_declarations
@@ -214,6 +217,18 @@ def test_lmcl_adds_polarization_to_info_nce():
     torch.testing.assert_close(plain, two_view_contrast(z, candidates(N, "both_views", CPU), 0.5))
     torch.testing.assert_close(most - plain, 3 * (more - plain))
     assert more > plain
+    narrow = small("lmcl+far=0.5+near=0.2").contrast(z, other(z))
+    torch.testing.assert_close(narrow - plain, distance_polarization(z, 0.2, 0.5))
+
+
+def test_dcl_and_barlow_twins_have_the_weights_of_their_settings():
+    z = embeddings()
+    dcl = small("dcl+class_prior=0.3+temperature=0.4").contrast(z, other(z))
+    against = negatives(z, "both_views", 0.4)
+    torch.testing.assert_close(dcl, debiased_contrast(cosine(z, other(z)) / 0.4, against, 0.3, 0.4).mean())
+    barlow_twins = small("barlow_twins+redundancy=0.3")
+    barlow_twins.two_views = lambda batch, rng: z
+    torch.testing.assert_close(barlow_twins.losses(BATCH, RNG(0))["loss"], redundancy(z[:N], z[N:], 0.3))
 
 
 def test_lmcls_margin_must_not_be_empty():
@@ -239,17 +254,20 @@ def test_ssl_hsic_of_collapsed_embeddings_is_zero_and_of_told_apart_ones_below()
     assert method.contrast(same, same).item() == pytest.approx(0, abs=1e-6)
     expected = -(1 - 1 / N) * (1 - 1 / math.sqrt(3))  # kernels: 1 within a sample, 1 / sqrt(1 + 2) between
     assert method.contrast(apart, apart).item() == pytest.approx(expected, rel=1e-5)
-    assert small("ssl_hsic+gamma=3").contrast(apart, apart) > method.contrast(apart, apart)
+    width, c = 0.5, 0.5 / math.sqrt(0.25 + 2)  # HSIC(Z, Z): eigenvalues 2 (1 - c) of N - 1 centered directions
+    expected = -(1 - 1 / N) * (1 - c) + 3 * 2 * (1 - c) * math.sqrt(N - 1) / (2 * N - 1)
+    found = small(f"ssl_hsic+gamma=3+kernel={width}").contrast(apart, apart)
+    assert found.item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_wmse_whitens_slices_of_each_view():
-    method = build(f"wmse+batch_size=13+projector_dim=3+slice=6{SMALL}", task(np.arange(13) % 2))
+    settings = "batch_size=13+epsilon=0.2+projector_dim=3+slice=6+slicings=2"
+    method = build(f"wmse+{settings}{SMALL}", task(np.arange(13) % 2))
     views = embeddings(26, 3)
     method.two_views = lambda batch, rng: views
-    order = RNG(4).permutation(13)
-    expected = []
-    for rows in (order[:6], order[6:12]):
-        first, second = whiten(views[rows], 0.0), whiten(views[13 + rows], 0.0)
+    rng, expected = RNG(4), []
+    for rows in [rows for order in (rng.permutation(13), rng.permutation(13)) for rows in (order[:6], order[6:12])]:
+        first, second = whiten(views[rows], 0.2), whiten(views[13 + rows], 0.2)
         expected += [2 - 2 * cos(a, b) for a, b in zip(first, second, strict=True)]
     assert method.losses(np.arange(13), RNG(4))["loss"].item() == pytest.approx(np.mean(expected), rel=1e-4)
 
@@ -343,12 +361,12 @@ def test_queues_hold_the_latest_keys():
 
 
 def test_swav_predicts_codes_of_the_other_view():
-    method = small("swav+iterations=1+prototypes=3+temperature=0.2")
+    method = small("swav+epsilon=0.3+iterations=1+prototypes=3+temperature=0.2")
     z = normalize(embeddings(dim=64))
     scores = (z @ method.networks["prototypes"].weight.T).detach().numpy()
     total = 0.0
     for view in (slice(0, N), slice(N, 2 * N)):
-        code = np.exp(scores[view] / 0.05)
+        code = np.exp(scores[view] / 0.3)
         code /= code.sum(axis=0)
         code /= code.sum(axis=1, keepdims=True)
         prediction = np.exp(np.roll(scores, N, axis=0)[view] / 0.2)

@@ -10,7 +10,7 @@ import yaml
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.claims.read_formulas import read_group
 from despur.evidence.statistics.formulas import DEFAULTS, NEAR, Formulas
-from despur.evidence.statistics.levels import Missing
+from despur.evidence.statistics.levels import Missing, list_single_values
 from despur.orchestration.paper_folders import find_paper, list_papers
 from despur.specs.settings import SettingError
 
@@ -93,6 +93,14 @@ def test_every_level_is_one_that_all_sides_have():
     ]
     assert levels == [0.5, 0.9]
     assert len(read({"higher": "cnc", "than": "erm", "data.p_corr": "every"}).parts) == 3
+
+
+def test_of_several_sides_a_level_is_one_that_each_of_them_has():
+    class Measured:
+        def levels(self, key, measurement):
+            return {"a": [1, 2, 3], "b": [2, 3], "c": [1, 3]}[measurement["method"]]
+
+    assert list_single_values("lambda", "every", [{"method": name} for name in "abc"], Measured()) == [3]
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,7 @@ def test_a_rank_correlation_is_one_for_each_seed():
     assert found["estimate"] == pytest.approx(fisher(stats.spearmanr(MANY_ERRORS, MANY_LOSSES).statistic, 8))
     assert found["verdict"] == "holds" and found["seeds"] == 3
     assert judged({**CORRELATION, "sign": -1}, points(MANY_ERRORS, MANY_LOSSES))["verdict"] == "fails"
+    assert judged(CORRELATION, points(MANY_ERRORS, MANY_LOSSES), margin=9)["verdict"] == "fails"
     few = judged(CORRELATION, points(ERRORS[:4], LOSSES[:4]))
     assert few["verdict"] == "not run here" and "4 different runs in common, 5 are needed" in few["reason"]
 
