@@ -111,6 +111,13 @@ def test_inverse_weights_are_those_that_scikit_learn_calls_balanced(name, part):
     assert not math.isclose(loss, each.mean().item(), rel_tol=1e-3)
 
 
+def test_the_class_balanced_loss_has_the_beta_asked_for():
+    method, logits = linear("cb_loss+beta=0.9")
+    each = torch.nn.functional.cross_entropy(logits, torch.from_numpy(Y), reduction="none")
+    expected = (weigh_groups(np.bincount(Y), "effective", 0.9)[Y] * each.numpy()).mean()
+    assert method.losses(np.arange(120), RNG(0))["loss"].item() == pytest.approx(expected, rel=1e-5)
+
+
 def test_of_two_classes_the_focal_loss_is_torchvisions():
     for gamma in (0.0, 1.0, 2.0):
         method, logits = linear(f"focal+gamma={gamma}")

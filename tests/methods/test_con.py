@@ -119,6 +119,9 @@ def test_the_weights_of_eq_3():
     assert parts["loss"].item() == pytest.approx(
         0.25 * parts["cross_entropy"].item() + 0.75 * parts["contrast"].item(), rel=1e-6
     )
+    warm = build("con+temperature=0.5", of).losses(batch, RNG(0))
+    for name in ("similarity_in_class", "similarity_in_attribute"):  # mean cosines, whatever the temperature
+        assert warm[name].item() == pytest.approx(parts[name].item(), rel=1e-4) and abs(warm[name].item()) < 1
     alone = build("con+ratio=0", of).losses(batch, RNG(0))
     assert (
         alone["loss"].item()
@@ -169,14 +172,14 @@ def test_training_removes_the_attribute_and_keeps_the_class():
 
 def test_con_ft_trains_the_encoder_by_contrast_and_fits_the_head():
     of = biased()
-    method = build("con_ft+batch_size=60", of)
+    method = build("con_ft+batch_size=60+strength=0.05", of)
     before = method.networks["head"].weight.detach().clone()
     method.step(np.arange(60), RNG(0))
     assert torch.equal(before, method.networks["head"].weight)
     method.on_train_end(RNG(0))
     z = encode(method.networks["encoder"], None, of.batcher, RNG(0))["z"].astype(np.float32)
     np.testing.assert_allclose(
-        method.networks["head"].weight.detach(), logistic(z, of.y, 2, intercept=False)[0], atol=1e-6
+        method.networks["head"].weight.detach(), logistic(z, of.y, 2, 0.05, intercept=False)[0], atol=1e-6
     )
     assert not method.networks["head"].bias.any()
 

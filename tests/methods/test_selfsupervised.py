@@ -18,6 +18,7 @@ from despur.compute.input_batcher import InputBatcher
 from despur.losses.discrepancy import mmd
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.model import load
+from despur.numerics import logistic
 from despur.storage.containers import Container
 from despur.storage.store import Dataset, save_dataset
 from despur.training import runs
@@ -92,11 +93,11 @@ def test_two_views_of_one_sample_are_no_independent_draws():
 
 
 def test_mmd_is_added_with_its_weight():
-    method = tabled("cl_mmd+temperature=0.4+weight=0.7")
+    method = tabled("cl_mmd+kernels=3+temperature=0.4+weight=0.7")
     z, domain = shown(method)
     losses = method.losses(BATCH, RNG(0))
     discrepancy = (
-        mmd(z[: len(BATCH)], domain[: len(BATCH)], 2, 5) + mmd(z[len(BATCH) :], domain[len(BATCH) :], 2, 5)
+        mmd(z[: len(BATCH)], domain[: len(BATCH)], 2, 3) + mmd(z[len(BATCH) :], domain[len(BATCH) :], 2, 3)
     ) / 2
     contrast = two_view_contrast(z, candidates(len(BATCH), "other_view", z.device), 0.4)
     assert abs(discrepancy.item()) > 1e-3
@@ -202,6 +203,15 @@ def test_same_domain_pairs_are_colder():
     same = domain[:, None] == domain
     negative = ~torch.eye(len(BATCH), dtype=torch.bool).repeat(2, 2)
     assert (tau[same & negative] < 0.25).all() and (tau[~same] > 0.35).all()
+
+
+def test_the_discriminator_has_the_penalty_asked_for():
+    method = tabled("domain_weighted_pairs+penalty=0.5")
+    z, domain = shown(method)
+    with torch.no_grad():
+        method.fit_discriminator(z, domain)
+    expected = logistic.fit(z, domain, 2, 0.5)
+    torch.testing.assert_close(tuple(method.networks["discriminator"].parameters()), expected)
 
 
 def test_a_global_discriminator_is_fitted_on_all_samples_at_the_start_of_each_epoch():

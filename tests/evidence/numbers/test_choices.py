@@ -143,6 +143,15 @@ def test_a_choice_is_supported_if_numbers_move_to_print_and_are_then_equivalent(
     assert found["moved"].startswith("+10.5 [") and found["remaining"].startswith("+0.0 [-0.2")
 
 
+def test_a_number_below_print_moves_up_to_it_and_what_stays_far_from_print_is_not_supported():
+    below = [[2 * p - value for value in own] for p, own in zip(PRINTED, OFF, strict=True)]
+    found = judge_choice(table(below, [BEYOND] * 3), table(NEAR, [WITHIN] * 3))
+    assert found["verdict"] == "supported" and found["moved"].startswith("+10.5 [")
+    far = [[p + 2 * (value - p) for value in own] for p, own in zip(PRINTED, OFF, strict=True)]
+    found = judge_choice(table(far, [BEYOND] * 3), table(OFF, [NOT_KNOWN] * 3))
+    assert found["verdict"] == "not supported" and found["moved"].startswith("+10.5 [")
+
+
 def test_the_seeds_that_find_what_is_off_and_on_which_side_are_not_those_that_decide():
     exact = table([[p] * 6 for p in PRINTED], [NumberVerdict.AS_PRINTED] * 3)
 
