@@ -141,6 +141,10 @@ def test_a_choice_is_supported_if_numbers_move_to_print_and_are_then_equivalent(
     found = judge_choice(table(OFF, [BEYOND, NOT_KNOWN, BEYOND]), table(NEAR, [WITHIN] * 3))
     assert (found["verdict"], found["numbers"], found["seeds"]) == ("supported", 3, 6)
     assert found["moved"].startswith("+10.5 [") and found["remaining"].startswith("+0.0 [-0.2")
+    twice = [
+        pd.concat([one, one.assign(artifact="y")]) for one in (table(OFF, [BEYOND] * 3), table(NEAR, [WITHIN] * 3))
+    ]
+    assert judge_choice(*twice) == found  # a number that is printed twice counts once
 
 
 def test_a_number_below_print_moves_up_to_it_and_what_stays_far_from_print_is_not_supported():

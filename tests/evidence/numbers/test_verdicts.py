@@ -60,8 +60,21 @@ def test_tolerances_are_points_of_percentages_and_percent_of_all_else():
         printed = PrintedValue(number, None, 1)
         verdicts = [judge_values(number + scale * (TIGHT + d), printed, unit=unit)["verdict"] for d in (1, 4, 9)]
         assert verdicts == ["within 2", "within 5", "beyond 5"], unit
-        found = judge_values(number + scale * TIGHT, printed, unit=unit)  # an interval is in the number's unit
-        assert found["high"] == pytest.approx(scale * stats.t.isf(0.025, 2) * 0.1 / math.sqrt(3)), unit
+        # an interval is in the number's unit
+        found = judge_values(number + scale * TIGHT, printed, test_variance=(0.3 * scale) ** 2, unit=unit)
+        half = math.hypot(stats.t.isf(0.025, 2) * 0.1 / math.sqrt(3), stats.norm.isf(0.025) * 0.3)
+        assert found["high"] == pytest.approx(scale * half), unit
+
+
+def test_the_interval_around_a_negative_number_has_its_ends_in_order():
+    found = judge_values(-1000 + 10 * TIGHT, PrintedValue(-1000.0, None, 5), unit="count")
+    assert found["low"] < 0 < found["high"] and found["verdict"] == "within 2"
+
+
+def test_the_verdict_of_normal_seeds_is_that_of_the_90_percent_interval():
+    for shift, verdict in ((1.8, "within 2"), (1.85, "within 5")):  # the half-width is 2.920 * 0.1 / sqrt(3) = 0.169
+        found = judge_values(TIGHT + shift, PrintedValue(0.0, None, 5))
+        assert (found["verdict"], found["if_normal"]) == ("within 5", verdict)
 
 
 def test_a_ratio_is_compared_by_logarithms():
@@ -240,6 +253,8 @@ def test_bootstrap_values_are_those_of_the_printed_settings_and_each_seed_counts
     own, other = draw_noise(0.02).assign(ratio="1", method="con"), draw_noise(0.2).assign(ratio="10", method="con")
     asked, runs = number("tpr_gap", "ratio=1"), rows({"tpr_gap": 0.3})
     expected = sample_variance(asked, runs, "cmnist", own)
+    last = draw_noise(0.2).assign(ratio="1", method="con", selection="last")
+    assert sample_variance(asked, runs, "cmnist", pd.concat([last, own])) == pytest.approx(expected)
     for more in (other, own.assign(artifact="figure_2")):
         assert sample_variance(asked, runs, "cmnist", pd.concat([own, more])) == pytest.approx(expected)
     shared = draw_noise(0.02).loc[lambda drawn: drawn["seed"] == 0]
