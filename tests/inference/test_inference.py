@@ -90,6 +90,17 @@ def test_separated_blobs_are_named_after_the_classes(algorithm, monkeypatch):
     assert (clusters.infer(evidence(y, z=points), settings) == blob).all()
 
 
+@pytest.mark.parametrize(("algorithm", "estimator"), [("gmm", "GaussianMixture"), ("kmeans", "KMeans")])
+def test_clusters_are_found_by_the_seed_and_the_settings(algorithm, estimator, monkeypatch):
+    asked, fit = [], getattr(clusters, estimator)
+    monkeypatch.setattr(clusters, "project", lambda z, *how: asked.append(how) or z)
+    monkeypatch.setattr(clusters, estimator, lambda k, **how: asked.append((k, how)) or fit(k, **how))
+    name = f"clusters+algorithm={algorithm}+components=3+metric=cosine+restarts=2"
+    z = np.random.default_rng(0).normal(size=(20, 3))
+    clusters.infer(evidence([0, 1] * 10, seed=7, z=z), resolve("inference", name).points[0].settings)
+    assert asked == [(7, 3, "cosine"), (2, {"n_init": 2, "random_state": 7})]
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("values", [120, 3])  # with 3 values, many samples are the same or equally far away
 def test_neighbors_are_bit_identical_to_those_that_umap_finds(metric, values):

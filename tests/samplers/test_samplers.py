@@ -161,6 +161,8 @@ def test_all_anchors_keep_the_roles(data, seed):
     y, predicted = data
     anchors, batch = all_batches(ContrastiveSampler(y, predicted, 3, 3, anchors_from="all"), seed)
     assert sorted(anchors) == list(range(len(y)))
+    every = ContrastiveSampler(y, predicted, 3, 3, anchors_from="all").draw_anchors(np.random.default_rng(seed))
+    assert sorted(every) == list(range(len(y)))  # a slice of a single sample would leave one of each
     for i, anchor in enumerate(anchors):
         positives, negatives, _, _ = expected_pools(y, predicted, y[anchor], predicted[anchor])
         assert set(batch.positives[i]) <= positives and set(batch.negatives[i]) <= negatives
@@ -201,7 +203,7 @@ def test_a_whole_epoch_takes_every_right_sample_once(data, seed):
     assert sorted(anchors) == list(np.flatnonzero(y == predicted))
 
 
-@pytest.mark.parametrize(("fraction", "small", "large"), [(1.0, 20, 50), (0.1, 2, 5), (0.001, 1, 1)])
+@pytest.mark.parametrize(("fraction", "small", "large"), [(1.0, 20, 50), (0.18, 4, 9), (0.1, 2, 5), (0.001, 1, 1)])
 def test_anchor_fraction_thins_every_slice(fraction, small, large):
     y, predicted = labels({(0, 0): 20, (0, 1): 9, (1, 1): 50, (1, 0): 9})
     sampler, rng = ContrastiveSampler(y, predicted, 2, 2), np.random.default_rng(0)
