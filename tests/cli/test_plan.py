@@ -10,6 +10,8 @@ from despur.cli.check import STATES
 from despur.cli.plan import plan
 from despur.cli.rows import format_json
 from despur.evidence.runs import sources
+from despur.orchestration.configuration import load_configuration
+from despur.orchestration.experiments import list_artifact_runs
 from despur.orchestration.plan import list_jobs_behind
 from despur.orchestration.resources import estimate_resources
 from despur.specs.settings import SettingError
@@ -74,10 +76,20 @@ def test_the_cost_of_result_paths_is_that_of_all_jobs_behind_them():
     assert each[0]["memory_gigabytes"] == max(memory) / 1000 > 2
 
 
+def test_a_table_costs_what_its_configuration_makes_for_it():
+    of_table, every = json.loads(format_json(plan("cpu", [Path("results/papers/cnc/table_1.md")])))["cost"]
+    config = load_configuration(Path("config.yaml"))
+    files = [f for run in list_artifact_runs(config, "cnc", "table_1") for f in run.folders]
+    assert of_table["jobs"] == every["jobs"] == len(list_jobs_behind(f"{folder}/metrics.csv" for folder in files)) > 30
+
+
 def test_a_file_asks_for_its_own_stage_and_a_wrong_path_is_refused():
     rows = json.loads(format_json(plan("gpu", [Path("results/runs/cmnist/erm/s0/outputs.safetensors")])))["cost"]
     assert [row["jobs"] for row in rows] == [2, 2]  # data and training, no evaluation
-    for path, told in (("results/runs/cmnist/erm", "not results/data"), ("results/runs/cmnist/em/s0", "did you mean")):
+    for path, told in (
+        ("results/runs/cmnist/erm", "lacks a range of seeds"),
+        ("results/runs/cmnist/em/s0", "did you mean"),
+    ):
         with pytest.raises(SettingError, match=told):
             list(plan("gpu", [Path(path)]))
     with pytest.raises(SettingError, match="--open"):

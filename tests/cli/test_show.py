@@ -29,7 +29,9 @@ def made(name, values, asked="s0", key="lambda", **settings):
     """A finished folder: GAP of each point (of ``key``; None: no sweep) and seed, and rows that no table shows."""
     folder = Path(f"results/runs/colored_digits/{name}/{asked}")
     numbers = sorted({seed for of_seeds in values.values() for seed in of_seeds})
-    points = [{"name": "erm", **settings, **({key: point} if point is not None else {})} for point in values]
+    points = [
+        {"name": name.split("+")[0], **settings, **({key: point} if point is not None else {})} for point in values
+    ]
     write_json(
         folder / "about.json",
         {"specification": {"points": points, "seeds": numbers, "code": "abc"}, "device": "cpu", "versions": {}},
@@ -208,6 +210,14 @@ def test_of_equal_points_the_average_on_validation_data_decides(sweep):
     assert "* best by gap, then average_accuracy of val" in said(show_runs([sweep]))
 
 
+def test_each_of_equally_good_points_has_the_star(sweep):
+    table = pd.read_csv(sweep / "metrics.csv", keep_default_na=False)
+    table.loc[(table["split"] == "val") & (table["lambda"] < 2), "value"] = 0.99
+    table.to_csv(sweep / "metrics.csv", index=False)
+    starred = [line.split()[1] for line in show_runs([sweep]) if line.startswith("* lambda")]
+    assert starred == ["lambda=0.5", "lambda=1"]
+
+
 def test_points_with_different_numbers_of_seeds_show_them(sweep):
     head, *points, _ = said(show_runs([made("erm", {None: {0: 0.4}}), sweep])).splitlines()[-6:]
     assert head.split()[-1] == "seeds" and sorted(line.split()[-1] for line in points) == ["1", "2", "2", "2"]
@@ -275,6 +285,7 @@ def test_two_runs_differ_in_settings_and_metrics():
     assert "code: the same" in text and "decay" not in text
     assert "9" not in text.split()  # the value of rows that no table shows
     assert text.splitlines()[-1].split() == ["gap", "0.25", "0.75", "+0.5"]
+    assert "code" not in said(show_difference(folders[0], made("jtt", {None: {0: 0.5}})))
 
 
 def test_columns_do_not_run_together():
@@ -365,6 +376,16 @@ def test_a_broken_file_of_its_data_is_named():
 def test_a_run_that_is_not_made_cannot_differ():
     with pytest.raises(InputError, match=r"make it with snakemake results/runs/colored_digits/erm/s1/metrics\.csv"):
         said(show_difference(made("erm", {None: {0: 0.25}}), Path("results/runs/colored_digits/erm/s1")))
+    absolute = Path("results/runs/colored_digits/erm/s1").absolute()
+    with pytest.raises(InputError, match=r"make it with snakemake results/runs"):
+        said(show_runs([absolute]))
+
+
+def test_a_name_that_does_not_exist_is_said_before_what_is_not_made():
+    wrong = Path("results/runs/colored_digits/jttt/s0")
+    for lines in (show_runs([wrong]), show_difference(made("erm", {None: {0: 0.25}}), wrong)):
+        with pytest.raises(SettingError, match="did you mean jtt"):
+            said(lines)
 
 
 def test_a_selection_that_was_kept_is_shown_and_its_metric_chooses_the_point():

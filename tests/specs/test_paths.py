@@ -1,3 +1,4 @@
+import re
 from itertools import chain
 from pathlib import Path
 
@@ -63,6 +64,22 @@ def test_other_paths_are_refused_by_name(path):
     with pytest.raises(SettingError) as error:
         locate_result(path)
     assert str(error.value).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("results/runs/cmnist/erm", "lacks a range of seeds"),
+        ("results/runs/cmnist/erm/s2-0", "'s2-0' is no range of seeds"),
+        ("results/runs/cmnist/cnc+lambda=/s0", "'cnc+lambda=' is no name"),
+        ("results/data", "lacks a data set"),
+        ("results/scorecard.html", "none of its folders is data, "),
+        ("results/data/cmnist/more/files.csv", "more/files.csv is no file in it"),
+    ],
+)
+def test_the_part_of_a_path_that_is_wrong_is_named(path, told):
+    with pytest.raises(SettingError, match=re.escape(f"{path}: ") + ".*" + re.escape(told)):
+        locate_result(path)
 
 
 @pytest.mark.parametrize("text", ["s3-3", "s3-2"])

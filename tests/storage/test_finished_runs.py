@@ -44,7 +44,7 @@ def test_a_pattern_that_matches_no_finished_run_is_refused(folder):
     for pattern in (f"{folder}/jtt/*", f"{folder}/gdro/s0"):
         with pytest.raises(SettingError, match="no finished run"):
             despur.load_metrics(f"{folder}/erm/s0", pattern)
-    with pytest.raises(SettingError, match="not results/data"):
+    with pytest.raises(SettingError, match="lacks a name"):
         despur.load_metrics(folder)
     with pytest.raises(SettingError, match="name folders"):
         despur.load_metrics()

@@ -132,9 +132,9 @@ COMMANDS: dict[str, tuple[Any, dict[str, dict[str, Any]]]] = {  # what does the 
     "plan": (
         plan.plan,
         {
-            "paths": PATH | {"nargs": "*", "help": "result paths, instead of a configuration"},
+            "paths": PATH | {"nargs": "*", "help": "runs, tables or figures, instead of a configuration"},
             "--configfile": PATH | {"default": Path("config.yaml")},
-            "--device": {"choices": ("gpu", "cpu"), "default": "gpu", "help": "what trains: a GPU, or one CPU core"},
+            "--device": {"choices": ("gpu", "cpu"), "help": "what trains: a GPU, or one CPU core; default: as here"},
             "--open": {
                 "action": "store_true",
                 "dest": "only_open",

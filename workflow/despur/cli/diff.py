@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from despur.cli.metrics import format_seeds, format_spread, load_metrics, read_roles
+from despur.cli.metrics import format_seeds, format_spread, load_metrics, read_roles, refuse_unknown
 from despur.cli.rows import Row
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError, spell
@@ -32,6 +32,7 @@ def show_difference(first: Path, second: Path) -> Iterator[str]:
 def read_about(result: ResultPath) -> dict[str, Any]:
     """What made a result. Where a run is not there, its last file is named: making it makes all."""
     file = result.folder / "about.json"
+    refuse_unknown(file)
     if result.stage == "runs" and not file.exists():
         require_file(result.folder / "metrics.csv")
     return read_json(file)
@@ -53,7 +54,16 @@ def list_differences(first: dict[str, Any], second: dict[str, Any]) -> Iterator[
             text = f"{key}: {first.get(key)} | {second.get(key)}"
             yield Row(text, "made_by", key=key, first=first.get(key), second=second.get(key))
     left, right = (about["specification"]["code"] for about in (first, second))
-    yield Row(f"code: {'the same' if left == right else 'differs'}", "made_by", key="code", first=left, second=right)
+    if list_names(first) == list_names(second):  # each method, and each data set, has code of its own
+        yield Row(
+            f"code: {'the same' if left == right else 'differs'}", "made_by", key="code", first=left, second=right
+        )
+
+
+def list_names(about: dict[str, Any]) -> set[tuple[str, str]]:
+    """The data sets, methods and their components of a result, without settings."""
+    parts = (flatten(point) for part in ("dataset", "points") for point in about["specification"].get(part, []))
+    return {(key, value) for part in parts for key, value in part.items() if key.rpartition(".")[2] == "name"}
 
 
 def list_changes(

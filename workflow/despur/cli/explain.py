@@ -31,7 +31,8 @@ def explain(path: str, defaults: bool = False) -> Iterator[str]:
         yield "reads    " + ", ".join(
             str(Path("results") / earlier.folder.relative_to(earlier.root)) for earlier in inputs
         )
-    for i, line in enumerate(list_users(folder) or ["no table or figure of a configuration"]):
+    users = list_users(folder) or ["no table or figure of a configuration"] if result.stage == "runs" else []
+    for i, line in enumerate(users):
         yield f"{'' if i else 'shown by':8} {line}"
     yield from settings
 

@@ -78,6 +78,7 @@ def load_points(path: Path) -> "pd.DataFrame":
     if locate_result(path).stage != "runs":
         raise SettingError(f"{path}: only results/runs/DATASET/METHOD/SEEDS have metrics")
     file = locate_result(path).folder / "metrics.csv"
+    refuse_unknown(file)
     table, split = read_metrics(file), read_roles(path).headline
     best = table[table["selection"] == "best"]
     if not (best["split"] == split).any():
@@ -93,6 +94,12 @@ def load_points(path: Path) -> "pd.DataFrame":
     ]
     on_draws = "seed" in locate_result(path).datasets.overrides.get("draw", [])
     return table.assign(point=points, seed=number_draws(table["dataset"]) if on_draws else table["seed"])
+
+
+def refuse_unknown(file: Path) -> None:
+    """Raises SettingError where a result is not there since its name is none."""
+    if not file.exists():
+        locate_result(file).runs()
 
 
 def load_shown(path: Path, selection: str = "best", oracle: bool = False) -> "pd.DataFrame":
@@ -156,7 +163,8 @@ def format_spread(values: "Sequence[float] | pd.Series") -> str:
     values = pd.Series(values, dtype=float).dropna()
     if not len(values):
         return "–"
-    return f"{values.mean():.4g}" + (f" ({values.std():.2g})" if len(values) > 1 else "")
+    spread = values.std() if values.nunique() > 1 else 0.0  # of equal values, a deviation is rounded to 1e-17
+    return f"{values.mean():.4g}" + (f" ({spread:.2g})" if len(values) > 1 else "")
 
 
 def format_seeds(numbers: Iterable[int]) -> str:

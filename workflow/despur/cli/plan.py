@@ -1,4 +1,4 @@
-"""``despur plan``: what a configuration or result paths cost before anything runs: jobs, hours, disk, memory, the
+"""``despur plan``: what a configuration or results cost before anything runs: jobs, hours, disk, memory, the
 longest chain.
 
 Seconds are those of :mod:`despur.orchestration.resources`: measured speeds where there are any, else stated guesses.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from despur.cli.check import find_worst_state, list_needed_data
 from despur.cli.rows import Row
 from despur.orchestration import artifact_files, configuration, estimates, resources
+from despur.orchestration.gpu_slots import list_visible_gpus
 from despur.orchestration.plan import find_longest_chain, list_jobs, list_jobs_behind
 from despur.orchestration.targets import name_last_file
 from despur.specs.paths import ResultPath, data_root
@@ -115,16 +116,25 @@ def format_open(open_runs: "OpenRuns", hours: float, raw_data: str) -> Row:
     )
 
 
+def list_jobs_of(path: Path, config: Mapping[str, Any]) -> set[ResultPath]:
+    """The jobs behind a run's folder, or behind a table or figure of a configuration."""
+    if path.parent.parent.name != "papers":
+        return list_jobs_behind([str(name_last_file(path))])
+    paper = path.parent.name
+    return list_jobs_behind(artifact_files.list_inputs(config, paper, artifact_files.find_artifact(paper, path.stem)))
+
+
 def plan(
-    device: str, paths: Sequence[Path] = (), configfile: Path = Path("config.yaml"), only_open: bool = False
+    device: str | None, paths: Sequence[Path] = (), configfile: Path = Path("config.yaml"), only_open: bool = False
 ) -> Iterator[str]:
     """what a configuration or results cost before they are made: jobs, hours, disk, memory, the longest chain"""
     if paths and only_open:
         raise SettingError("--open is of a configuration: name no paths")
-    if paths:
-        yield from list_costs({str(path): list_jobs_behind([str(name_last_file(path))]) for path in paths}, {}, device)
-        return
+    device = device or ("gpu" if list_visible_gpus() else "cpu")
     config: Mapping[str, Any] = configuration.load_configuration(configfile)
+    if paths:
+        yield from list_costs({str(path): list_jobs_of(path, config) for path in paths}, {}, device)
+        return
     if only_open:
         yield from list_open(config, device)
         return

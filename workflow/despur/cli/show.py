@@ -56,7 +56,8 @@ def show_seeds(paths: Sequence[Path], groups: bool, selection: str, oracle: bool
     folders, seeds = [str(locate_result(path).folder) for path in paths], format_seeds(table["seed"].unique())
     criteria = [selection] if selection != "best" else sorted(set().union(*map(find_criteria, paths)))
     chosen = "the last" if criteria == ["last"] else f"by {', '.join(criteria)} of the split {roles.selecting}"
-    text = f"{', '.join(folders)}: {seeds}; mean (std) over seeds, shares from 0 to 1. Best step: {chosen}"
+    spread = "mean (std) over seeds; " if table["seed"].nunique() > 1 else ""
+    text = f"{', '.join(folders)}: {seeds}; {spread}accuracies from 0 to 1. Best step: {chosen}"
     yield Row(
         text,
         "runs",
@@ -101,7 +102,7 @@ def rank_points(table: "pd.DataFrame", roles: Roles, shown_of: Sequence[str] = (
         numbers = {"seeds": seeds[point]} | {
             f"{name} {column}": _mean(values, (point, name, column)) for name, column in columns
         }
-        mark = " " if rank > 1 or math.isnan(means[point][0]) else "*"
+        mark = "*" if means[point] == means[ranked[0]] and not math.isnan(means[point][0]) else " "
         yield Row(f"{mark} {point:<{width}}{text}", "points", point=point, rank=rank, **numbers)
     words = ", then ".join(list_deciding(names, [means[point] for point in ranked]))
     yield f"* best by {words} of {roles.selecting}, the split that selects; {roles.headline} selects nothing"

@@ -20,6 +20,11 @@ NAME = r"[a-z][a-z0-9_]*(?:[+][a-z0-9_.]+=[A-Za-z0-9_.~-]+)*"
 BY_SEED = tuple(folder for folder in FOLDERS if folder != "data")  # folders of results of a name and seeds
 MOST_SEEDS = 1000  # of one path; more would fill memory before anything runs
 SEEDS = r"s(?:0|[1-9][0-9]*)(?:-[1-9][0-9]*)?"
+WANTED = (  # the parts of a path, in words, and how they are spelled
+    ("data set, as cmnist or cmnist+p_corr=0.9", NAME),
+    ("name, as cnc or cnc+lambda=0.5", NAME),
+    ("range of seeds, as s0 (one) or s0-2 (0 to 2)", SEEDS),
+)
 
 
 def data_root() -> Path:
@@ -134,14 +139,28 @@ def locate_result(path: str | Path) -> ResultPath:
         rf"(?:(.*)/)?(?:data/({NAME})|({'|'.join(BY_SEED)})/({NAME})/({NAME})/({SEEDS}))(?:/[\w.]+)?/?", str(path)
     )
     if not match:
-        shown = show_text(str(path))
         raise SettingError(
-            f"{shown}: not results/data/DATASET or results/{{{','.join(BY_SEED)}}}/DATASET/NAME/SEEDS, with a "
-            "NAME as in cnc+lambda=0.5 and SEEDS as in s0 (one) or s0-2 (0 to 2): results/runs/colored_digits/cnc/s0-2"
+            f"{show_text(str(path))}: {explain_mismatch(str(path))}. A result is results/data/DATASET or "
+            f"results/{{{','.join(BY_SEED)}}}/DATASET/NAME/SEEDS, for example results/runs/colored_digits/cnc/s0-2"
         )
     text, data, stage, dataset, name, seeds = match.groups()
     root = Path("." if text is None else text or "/")
     return ResultPath(root, "data", data) if data else ResultPath(root, stage, dataset, name, seeds)
+
+
+def explain_mismatch(path: str) -> str:
+    """Which part of a path is not that of a result."""
+    folders = path.strip("/").split("/")
+    start = next((i for i, folder in enumerate(folders) if folder in FOLDERS), None)
+    if start is None:
+        return f"none of its folders is {', '.join(FOLDERS)}"
+    parts, wanted = folders[start + 1 :], WANTED[: 1 if folders[start] == "data" else None]
+    for part, (words, pattern) in zip(parts, wanted, strict=False):
+        if not re.fullmatch(pattern, part):
+            return f"{part!r} is no {words}"
+    if len(parts) < len(wanted):
+        return f"it lacks a {wanted[len(parts)][0]}"
+    return f"{'/'.join(parts[len(wanted) :])} is no file in it"
 
 
 def split_stage(method: str) -> tuple[str, str]:

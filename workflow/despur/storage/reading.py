@@ -35,7 +35,9 @@ def name_remedy(path: Path) -> str:
 def require_file(path: Path) -> Path:
     """A result's file. Raises InputError, saying how it is made, where it is not there."""
     if not path.exists():
-        raise InputError(f"{path} is not there: make it with snakemake {path}")
+        here = Path.cwd()
+        target = path.relative_to(here) if path.is_relative_to(here) else path  # Snakemake knows relative paths
+        raise InputError(f"{path} is not there: make it with snakemake {target}")
     return path
 
 
