@@ -37,7 +37,8 @@ def test_a_row_for_each_paper_then_the_digits_then_one_page_to_open(scorecard, m
     *_, said, _, last = lines
     assert (
         said
-        == "4 of 4 runs here equal the reference (ten_seeds) to the last digit: its verdicts are those of this code."
+        == "4 of 4 runs here equal the reference (ten_seeds) to the last digit: the code of these methods still gives "
+        "its numbers."
     )
     assert last == "Open results/own/scorecard.html"
     assert '"paper": "cnc"' in format_json(summarize_run(Path("config.yaml")))

@@ -32,7 +32,7 @@ def test_equal_runs_are_counted_on_any_machine():
     equal = "equal the reference (ten_seeds) to the last digit"
     for here in (MACHINE, OTHER):
         said = compared(runs(0.1, 0.2, 0.3), runs(0.1, 0.2, 0.3), here).describe()
-        assert said == f"3 of 3 runs here {equal}: its verdicts are those of this code."
+        assert said == f"3 of 3 runs here {equal}: the code of these methods still gives its numbers."
     said = compared(runs(0.1), runs(0.1, 0.2)).describe()
     assert said == f"1 of 2 runs here {equal}. Of 1 of 2 runs here no reference is kept."
     assert compared(runs(0.1), {}).describe() == ""

@@ -58,8 +58,8 @@ def test_of_a_correlation_over_few_points_more_seeds_are_no_advice():
     weak, strong = ([math.atanh(r) + d for d in (-0.1, 0, 0.1)] for r in (0.6, 0.9))
     assert (
         what_would_settle(contrast(weak, points=8))
-        == "more seeds cannot settle it: 8 points are too few for a correlation so weak"
+        == "more seeds cannot settle it: over 8 points such a rank correlation may be chance"
     )
-    assert "8 points are too few" in what_would_settle(contrast(np.add(weak, 0.9), margin=0.9, points=8))
+    assert "over 8 points such" in what_would_settle(contrast(np.add(weak, 0.9), margin=0.9, points=8))
     wide = [3 * z for z in strong]
     assert what_would_settle(contrast([-1.0, strong[1], wide[1]], points=8)).startswith("about ")

@@ -72,12 +72,13 @@ def test_claims_whose_data_were_run_say_what_is_missing_and_others_are_left_out(
 def test_what_we_found_counts_verdicts_and_names_what_is_decided():
     rows = [JUDGED, JUDGED | {"statement": "C beats D on CMNIST*", "verdict": "holds"}]
     (said,) = describe_claims(pd.DataFrame(rows))
-    ending = "stand if 5 % of such verdicts may be false); “C beats D on CMNIST\\*” (cmnist) holds"
-    assert said.endswith(f": 1 undecided, 1 holds (of 1 decided, 0 {ending}, q 0.31.")
+    ending = "stand if 5 % of such verdicts may be false)\n  - “C beats D on CMNIST\\*” (cmnist) holds"
+    assert said.endswith(f": 1 undecided, 1 holds (of 1 decided, 0 {ending}, q 0.31")
     for surer, q in (({"q": 0.04}, ", q 0.04"), ({"primary": "its abstract", "q": math.nan}, "")):
-        assert f"1 holds (of 1 decided, 1 {ending}{q}." in next(describe_claims(pd.DataFrame([rows[1] | surer])))
+        (said,) = describe_claims(pd.DataFrame([rows[1] | surer]))
+        assert said.endswith(f"1 holds (of 1 decided, 1 {ending}{q}")
     surest = pd.DataFrame([rows[1], rows[1] | {"statement": "E beats F", "q": 0.04}])
-    assert re.search("“E beats F”.*“C beats D", next(describe_claims(surest)))
+    assert re.search("“E beats F”.*\n.*“C beats D", next(describe_claims(surest)))
     assert [*describe_claims(pd.DataFrame(rows)[:0])] == []
 
 

@@ -98,7 +98,7 @@ class Comparison:
         runs, said = f"of {self.here} runs here", []
         unknown = self.here - self.equal - self.older - self.different
         if self.equal:
-            whole = ": its verdicts are those of this code" if self.equal == self.here else ""
+            whole = ": the code of these methods still gives its numbers" if self.equal == self.here else ""
             said.append(f"{self.equal} {runs} equal the reference ({self.name}) to the last digit{whole}.")
         if self.different:
             size, largest, *_ = self.differences[0]

@@ -107,7 +107,7 @@ def what_would_settle(statement: Statement, test_originals: int | None = None) -
         return f"more than {MANY_SEEDS} seeds: the estimate is close to its margin"
     weak = [contrast for contrast in contrasts if is_too_weak(float(contrast.estimate) - contrast.margin, contrast)]
     if weak:
-        return f"more seeds cannot settle it: {weak[0].points} points are too few for a correlation so weak"
+        return f"more seeds cannot settle it: over {weak[0].points} points such a rank correlation may be chance"
     if any(contrast.has_test_data for contrast in contrasts):
         tests = "the test data are" if test_originals is None else f"{test_originals:,} test originals are"
         return f"more seeds cannot settle it: {tests} too few for an estimate so close to its margin"

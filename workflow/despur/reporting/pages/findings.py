@@ -161,11 +161,17 @@ def describe_paper(
 
 
 def describe_not_compared(measurements: list[Measurement]) -> Iterator[str]:
-    """What was measured and cannot be compared, by reason."""
-    reasons: dict[str, list[Measurement]] = {}
+    """What cannot be compared, by reason: what was measured, and how many other numbers."""
+    measured: dict[str, list[Measurement]] = {}
+    others = Counter[str]()
     for measurement in measurements:
         if measurement.method and not pd.isna(measurement.ours):
-            reasons.setdefault(measurement.reason, []).append(measurement)
-    if reasons:
-        said = "; ".join(f"{reason}: {list_numbers(same)}" for reason, same in reasons.items())
+            measured.setdefault(measurement.reason, []).append(measurement)
+        else:
+            others[measurement.reason] += 1
+    if measured:
+        said = "; ".join(f"{reason}: {list_numbers(same)}" for reason, same in measured.items())
         yield f"- **Measured, and not comparable**: {escape_star(said)}."
+    if others:
+        said = "; ".join(f"{count} ({reason})" for reason, count in others.items())
+        yield f"- **Not measured, as they could not be compared**: {escape_star(said)}."

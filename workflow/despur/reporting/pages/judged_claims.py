@@ -1,6 +1,7 @@
 """The page *Claims on the papers' data*: each claim whose data were run, its weakest contrast, and why it is open. Of
 other pages: the primary claims of a paper in a sentence."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -101,14 +102,19 @@ def describe_claims(judged: pd.DataFrame) -> Iterator[str]:
         decided = judged[judged["verdict"].isin([ClaimVerdict.HOLDS, ClaimVerdict.FAILS])]
         decided = decided.assign(q=decided["q"].astype(float)).sort_values("q", kind="stable", na_position="first")
         said = [
-            f"“{row.statement}” ({row.paper_dataset}) {row.verdict}{'' if pd.isna(row.q) else f', q {row.q:.2g}'}"
+            f"\n  - “{row.statement}” ({row.paper_dataset}) {row.verdict}{'' if pd.isna(row.q) else f', q {row.q:.2g}'}"
             for row in decided.itertuples()
         ]
         each = ", ".join(f"{counts[verdict]} {verdict}" for verdict in counts)
         if said:
-            stands = decided["primary"].ne("") | decided["q"].le(RATE)
-            each += f" (of {len(decided)} decided, {stands.sum()} stand if 5 % of such verdicts may be false)"
-        yield escape_star(f"- **[Claims on the paper's data](judged_claims.md)**: {'; '.join([each, *said])}.")
+            stands = mark_standing(decided).sum()
+            each += f" (of {len(decided)} decided, {stands} stand if 5 % of such verdicts may be false)"
+        yield escape_star(f"- **[Claims on the paper's data](judged_claims.md)**: {each}{''.join(said)}")
+
+
+def mark_standing(decided: pd.DataFrame) -> "pd.Series[bool]":
+    """Which of these verdicts on claims stand if 5 % of all may be false; of primary claims, each does."""
+    return decided["primary"].ne("") | decided["q"].astype(float).le(RATE)
 
 
 def describe_other_encoder(claims: pd.DataFrame) -> Iterator[str]:
@@ -136,17 +142,26 @@ def list_measured_datasets(paper: str, evidence: Evidence) -> set[str]:
 
 
 def describe_primary(primary: pd.DataFrame, measured_datasets: Collection[str] = ()) -> str:
-    """``Primary claim: "CNC's accuracy is above JTT's": holds (waterbirds), not run (celeba).`` Of a claim about
-    several data sets that was not run, those that are not ``measured_datasets``."""
+    """``Primary claim: "CNC's accuracy is above JTT's": holds (waterbirds: +0.1 [+0.05, +0.15]), not run (celeba).`` Of
+    a claim about several data sets that was not run, those that are not ``measured_datasets``."""
     said = []
     own = select_own(primary)
     missing = own["paper_dataset"].map(partial(list_missing, measured_datasets))
     own = own.assign(paper_dataset=own["paper_dataset"].mask(own["verdict"].eq(ClaimVerdict.NOT_RUN), missing))
+    own["paper_dataset"] += [add_estimate(row) for row in own.to_dict("records")]
     for statement, rows in own.groupby("statement", sort=False):
         verdicts = rows.groupby("verdict", sort=False)["paper_dataset"].agg(", ".join)
         verdict_texts = ", ".join(f"{shorten(verdict)} ({datasets})" for verdict, datasets in verdicts.items())
         said.append(f"“{statement}”: {verdict_texts}")
     return f"Primary claim{'s' * (len(said) > 1)}: {'; '.join(said) or 'none named'}."
+
+
+def add_estimate(row: dict[Any, Any]) -> str:
+    """``: -0.03 [-0.13, +0.07], about 16 seeds; then it would fail``: what was measured of a claim, if anything was."""
+    values = [row.get(name, math.nan) for name in ("estimate", "low", "high")]
+    if row["verdict"] not in DECIDED or any(map(pd.isna, values)):
+        return ""
+    return ", ".join([f": {format_estimate(*values)}", *filter(None, [row.get("advice", "")])])
 
 
 def list_missing(measured_datasets: Collection[str], datasets: str) -> str:

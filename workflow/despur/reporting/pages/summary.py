@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
+
 from despur.evidence.all_evidence import Evidence, PaperEvidence, load_evidence
 from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.numbers.verdicts import P_VALUES
@@ -16,6 +18,7 @@ from despur.reporting.pages.judged_claims import (
     NOT_MEASURED,
     describe_primary,
     list_measured_datasets,
+    mark_standing,
     select_own,
     shorten,
 )
@@ -40,7 +43,8 @@ ORDERS_SEEN = {  # title of a column: of which orders it counts what is seen
     Tier.SUBSTITUTE: "on substitutes: seen, opposite, not seen",
 }
 LEGEND = {
-    CLAIMS: "verdicts on what the paper says of its own data, the primary claims among them",
+    CLAIMS: "verdicts on what the paper says of its own data, the primary claims among them; in brackets those that "
+    "stand if 5 % of all may be false",
     "within 2, within 5, beyond 5": "of distinct printed numbers, how many of ours lie within 2, within 5 or beyond 5 "
     "points of print (other units: percent); in brackets those that stand if 5 % of all may be false",
     "not known": "runs are too few or too noisy to say it",
@@ -75,7 +79,7 @@ def summarize_papers(evidence: Evidence) -> list[PaperSummary]:
             describe_primary(paper.primary, list_measured_datasets(paper.paper, evidence)),
             {
                 "primary claim": "; ".join(dict.fromkeys(map(shorten, select_own(paper.primary)["verdict"]))),
-                CLAIMS: count_verdicts(paper.claims[Tier.PAPER], DECIDED),
+                CLAIMS: count_claims(evidence.claims[evidence.claims["paper"].eq(paper.paper)]),
                 **{title: count_cell(paper, verdicts) for title, verdicts in COUNTS.items()},
                 "settings": describe_settings(paper, evidence),
                 **{ORDERS_SEEN[tier]: count_verdicts(paper.claims[tier], ORDERS) for tier in tiers},
@@ -93,6 +97,17 @@ def count_cell(paper: PaperEvidence, verdicts: list[NumberVerdict]) -> str:
     standing = sum(paper.standing[verdict] for verdict in verdicts if verdict in P_VALUES)
     shows_standing = verdicts[0] in P_VALUES and standing < sum(counts)
     return f"{sum(counts)} ({standing})" if shows_standing else str(sum(counts))
+
+
+def count_claims(claims: pd.DataFrame) -> str:
+    """``7 (2), 0, 16``: how many claims hold, fail and are undecided on the paper's data; in brackets, how many of
+    these verdicts stand among all. A dash where none has a verdict."""
+    own, cells = select_own(claims), []
+    for verdict in DECIDED:
+        rows = own[own["verdict"].eq(verdict)]
+        standing = len(rows) if verdict == ClaimVerdict.UNDECIDED else mark_standing(rows).sum()
+        cells.append(f"{len(rows)}" if standing == len(rows) else f"{len(rows)} ({standing})")
+    return ", ".join(cells) if own["verdict"].isin(DECIDED).any() else "–"
 
 
 def describe_settings(paper: PaperEvidence, evidence: Evidence) -> str:
