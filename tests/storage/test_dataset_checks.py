@@ -48,7 +48,7 @@ def test_what_no_stage_could_use_is_refused_by_name():
         r"inputs are float64 \(120, 4\).*float32": {"inputs": np.zeros((120, 4))},
         r"inputs are uint8 \(120, 36, 36\)": {"inputs": tiny_dataset().inputs[..., 0]},
         "'tokens', but inputs are float32.*'embedding'": {**EMBEDDED, "about": {"input": "tokens"}},
-        "36x36 pixels; no square of 40": {"about": {"size": 40}},
+        "36x36 pixels, from which no square of 40": {"about": {"size": 40}},
         "no square of 0": {"about": {"size": None}},
         "sample 100 holds a value that is not a finite": {"inputs": nan},
         "'size'. is '32'; it must be a whole number": {"about": {"size": "32"}},

@@ -153,7 +153,9 @@ def check_dataset(name: str) -> Iterator[str]:
         gaps = [*data_checks.list_gaps(dataset), *lacking, *doubts]
         samples = {split: len(dataset.rows(split)) for split in dataset.splits}
         sizes = ", ".join(f"{count:,} {split}" for split, count in samples.items())
-        text = f"{point.name}: right; {sizes}; source: {dataset.about.get('source', 'not stated')}"
+        shape = "x".join(map(str, dataset.inputs.shape[1:]))
+        origin = dataset.about.get("source", "not stated")
+        text = f"{point.name}: right; {sizes}; each input {shape}; source: {origin}"
         groups = data_checks.count_groups(dataset)
         yield Row(text, "datasets", name=point.name, state="right", samples=samples, groups=groups, gaps=gaps)
         yield from data_checks.list_group_sizes(groups) if len(dataset.about["attributes"]) > 1 else ()

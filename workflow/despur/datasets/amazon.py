@@ -50,7 +50,7 @@ DOWNLOADS = (  # WILDS's
 
 SOURCE = "https://wilds.stanford.edu/datasets/#amazon"
 LICENSE = "research purposes only"
-REMEDY = f"Get WILDS's Amazon ({SOURCE}) anew into amazon_v2.1/ in the folder that DESPUR_DATA_ROOT names"
+REMEDY = f"Get WILDS's Amazon ({SOURCE}) into amazon_v2.1/ in the folder that DESPUR_DATA_ROOT names"
 SPLITS = {
     "category_subpopulation": {0: "train", 1: "val", 2: "test"},
     "user": {0: "train", 1: "val", 3: "test"},  # 2 and 4: reviewers that are in training too, left out

@@ -81,9 +81,9 @@ class Setting:
         except ValueError:
             value = None
         if value is None or not self.check(value):
-            raise SettingError(
-                f"{key}={text}: must be {self.allowed} (default {spell(self.default if default is None else default)})"
-            )
+            shown = spell(self.default if default is None else default)
+            hint = f"; several values are written {text.replace(',', '~')}" if "," in text else ""
+            raise SettingError(f"{key}={text}: must be {self.allowed} (default {shown}){hint}")
         return value
 
 

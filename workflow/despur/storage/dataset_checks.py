@@ -132,7 +132,7 @@ def _check_inputs(dataset: Dataset) -> Iterator[str]:
         yield f"about['size'] is {size!r}; it must be a whole number: pixels a side of the square that is cropped"
     if form == "image" and not 1 <= size <= min(inputs.shape[1:3]):
         pixels = "x".join(map(str, inputs.shape[1:3]))
-        yield f"images are {pixels} pixels; no square of {size} can be cropped (about['size'])"
+        yield f"images are {pixels} pixels, from which no square of {size} (about['size']; the setting size) can be cut"
     for start in range(0, len(inputs), ROWS) if form == "embedding" else ():
         bad = ~np.isfinite(inputs[start : start + ROWS]).all(axis=1)
         if bad.any():
@@ -171,10 +171,8 @@ def _check_splits(dataset: Dataset) -> Iterator[str]:
         yield f"a split is called {HELD_OUT}, as the part of {select} on which methods may train: call it otherwise"
     for name in ("train", headline):
         if not (split == name).any():
-            yield (
-                f"no sample of the split {name}; there are {', '.join(map(str, split.unique()))}: "
-                f"about['headline'] is {headline!r}"
-            )
+            there = ", ".join(map(str, split.unique()))
+            yield f"no sample of the split {name}; there are {there}; needed are train and {headline} (headline)"
     if select in ("train", headline):
         yield (
             f"about['select'] is {select!r}: what selects is neither trained nor tested on; name a split such as "

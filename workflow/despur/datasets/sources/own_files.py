@@ -23,7 +23,8 @@ def find_own_file(folder: Path, name: str) -> Path:
     for file in (folder / name for name in names):
         if file.is_symlink() and not file.exists():
             raise InputError(f"{file} is a link to {file.readlink()}, which is not there")
-    path = metadata_tables.find(folder, " | ".join(names), "See docs/your_own_data.md")
+    remedy = f"The folder {name} lacks its table metadata.csv" if (folder / name).is_dir() else "Put your data there"
+    path = metadata_tables.find(folder, " | ".join(names), f"{remedy}: docs/your_own_data.md")
     if len(there := [name for name in names if (folder / name).exists()]) > 1:
         raise InputError(f"{folder} holds {' and '.join(there)}: keep one of them, move the rest away")
     if not path.is_file():
