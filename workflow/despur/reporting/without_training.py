@@ -24,7 +24,6 @@ from despur.orchestration import configuration, matrix
 from despur.orchestration.artifact_files import TABLE, find_module, list_artifacts, list_outputs, list_run_inputs
 from despur.orchestration.experiments import (
     REFERENCE,
-    RESULTS,
     ArtifactRun,
     configure_artifact,
     list_artifact_runs,
@@ -45,12 +44,12 @@ CHOICE_COLUMNS = [
 Runs = dict[str, list[ArtifactRun]]
 
 
-def give_verdicts(configfile: Path, output: Path, use_ledger: bool, results: Path = RESULTS) -> Iterator[str]:
+def give_verdicts(configfile: Path, output: Path, use_ledger: bool) -> Iterator[str]:
     """Make them in ``output``; a line for each thing to know.
-    Records of the ledger count unless ``use_ledger`` or the configuration's ``ledger`` is false; so do runs that are
-    in ``results``."""
+    Records of the ledger count unless ``use_ledger`` or the configuration's ``ledger`` is false; so do runs of this
+    machine."""
     config = configuration.load_configuration(configfile)
-    sources = find_sources(use_ledger and config["ledger"], results)
+    sources = find_sources(use_ledger and config["ledger"])
     yield from (f"not used: {fault}" for fault in sources.faults)
     again = f"despur judge --configfile {configfile} --output {output}{'' if use_ledger else ' --no-ledger'}"
     yield from write_verdicts(config, sources, output, again)

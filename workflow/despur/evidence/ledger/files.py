@@ -6,12 +6,12 @@ ever changed or merged, and there is no index. Arrays are text (:mod:`despur.evi
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -49,6 +49,7 @@ KEYS = {  # what a record holds, and of which type it is
 LATER_KEYS = {"upstream": dict, "weights": dict, "features": dict}
 COST_KEYS = {"device", "peak_memory_mb", "seconds"}  # what tables of cost read of a record's machine and run
 Key = tuple[str, str, str]  # split, metric, group
+Content = TypeVar("Content")
 
 
 def write(folder: Path, stem: str, content: Mapping[str, Any]) -> Path:
@@ -159,13 +160,18 @@ def load_record(file: str) -> Record:
 
 def load(folder: Path) -> tuple[list[Record], list[str]]:
     """Every record below a folder, and what is wrong with the files that cannot be read."""
-    records, faults = [], []
-    for path in sorted(folder.rglob("*/s*.json")):
+    return read_each(sorted(folder.rglob("*/s*.json")), lambda path: Record(path, read(path, KEYS)))
+
+
+def read_each(paths: Iterable[Path], read_one: Callable[[Path], Content]) -> tuple[list[Content], list[str]]:
+    """What is read of each file, and what is wrong with those that cannot be read."""
+    contents, faults = [], []
+    for path in paths:
         try:
-            records.append(Record(path, read(path, KEYS)))
+            contents.append(read_one(path))
         except InputError as error:
             faults.append(str(error))
-    return records, faults
+    return contents, faults
 
 
 def read_value(value: float | None) -> float:

@@ -48,23 +48,11 @@ def load_judged(folder: Path) -> tuple[list[tuple[Record, list[str]]], list[str]
 
 def check_files(folder: Path) -> tuple[int, int, list[str]]:
     """How many records and cards a ledger has, and every fault, which names its file."""
-    cards, faults = load_cards(folder)
+    cards, faults = files.read_each(sorted(folder.glob("*/card-*.json")), load_card)
     judged, unread = load_judged(folder)
     faults += unread + list(find_strangers(folder)) + list(find_strange_commits(record for record, _ in judged))
     faults += [fault for _, record_faults in judged for fault in record_faults]
     return len(judged), len(cards), sorted(faults)
-
-
-def load_cards(folder: Path) -> tuple[list[Path], list[str]]:
-    """Every card, and what is wrong with those that cannot be read."""
-    cards, faults = [], []
-    for path in sorted(folder.glob("*/card-*.json")):
-        try:
-            load_card(path)
-            cards.append(path)
-        except InputError as error:
-            faults.append(str(error))
-    return cards, faults
 
 
 def find_strangers(folder: Path) -> Iterator[str]:

@@ -69,11 +69,22 @@ def compare(
     return pd.DataFrame(rows, columns=NUMBER_COLUMNS).astype(dict.fromkeys(TEXTS, object))
 
 
+def judge_anew(table: pd.DataFrame, row: Any, judged: Mapping[str, Any]) -> None:
+    """Write what was ``judged`` into a row of a table of :func:`compare`, in the place of its verdict."""
+    table.loc[row, JUDGED_COLUMNS] = None
+    table.loc[row, [*judged]] = list(judged.values())
+
+
 def format_spread(mean: float, std: float, decimals: int = 1) -> str:
     """``77.4 (3.0)``; without a standard deviation, ``77.4``; a dash for nothing."""
     if pd.isna(mean):
         return "–"
     return f"{mean:.{decimals}f}" if pd.isna(std) else f"{mean:.{decimals}f} ({std:.{decimals}f})"
+
+
+def format_column(values: pd.Series, form: str = "{:.1f}") -> pd.Series:
+    """A column of numbers as people read it; a dash for nothing."""
+    return values.map(form.format, na_action="ignore").astype(object).fillna("–")
 
 
 def format_digits(value: float, digits: int) -> str:

@@ -17,13 +17,7 @@ def measure_data(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     all of it (split "all") ``n_examples`` and ``n_classes``. None of data whose labels are not known here."""
     rows: list[dict[str, Any]] = []
     for artifact_run in {(run.paper_dataset, run.dataset): run for run in reversed(artifact_runs)}.values():
-        head = {
-            "paper_dataset": artifact_run.paper_dataset,
-            "used_dataset": artifact_run.dataset,
-            "data": artifact_run.dataset,
-            "substitute": artifact_run.substitute,
-            **{"paper_method": "", "selection": "best", "group": "", "seed": 0},
-        }
+        head = describe_data(artifact_run)
         try:
             dataset = load_labels(artifact_run)
         except NotRun:
@@ -33,6 +27,17 @@ def measure_data(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
         if (locate_result(artifact_run.folders[0]).data.folder / "about.json").exists():  # a card has not all of it
             rows.append(head | {"split": "all", "metric": "n_examples", "value": float(len(dataset.table))})
     return pd.DataFrame(rows)
+
+
+def describe_data(artifact_run: ArtifactRun) -> dict[str, Any]:
+    """What all rows of metrics say that are counted in the data of a run."""
+    return {
+        "paper_dataset": artifact_run.paper_dataset,
+        "used_dataset": artifact_run.dataset,
+        "data": artifact_run.dataset,
+        "substitute": artifact_run.substitute,
+        **{"paper_method": "", "selection": "best", "group": "", "seed": 0},
+    }
 
 
 def count_split(dataset: Dataset, split: str) -> Iterator[dict[str, Any]]:

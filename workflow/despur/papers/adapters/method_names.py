@@ -72,10 +72,5 @@ def add_names(table: pd.DataFrame) -> pd.DataFrame:
     identified = [*map(identify, table["paper_method"], table["method"], table["data"])]
     names = pd.DataFrame(identified, columns=["paper_method", "backbone", "alpha"], index=table.index)
     table = table.assign(**names)
-    return pd.concat(
-        [
-            table,
-            rows_where(table, paper_method="wise_ft", alpha=0).assign(paper_method="linear_probe"),
-        ],
-        ignore_index=True,
-    )
+    probes = rows_where(table, paper_method="wise_ft", alpha=0).assign(paper_method="linear_probe")
+    return pd.concat([table, probes], ignore_index=True)

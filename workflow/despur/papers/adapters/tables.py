@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.evidence.numbers.tables import compare, format_spread, format_table
-from despur.evidence.numbers.verdicts import JUDGED_COLUMNS, judge_count
+from despur.evidence.numbers.tables import compare, format_spread, format_table, judge_anew
+from despur.evidence.numbers.verdicts import judge_count
 from despur.evidence.runs.artifact_metrics import rows_where, select_test
+from despur.evidence.runs.data_counts import describe_data
 from despur.evidence.runs.run_files import load_labels
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.adapters.merged_tables import load_metrics_of_all_samples, load_runs
@@ -42,9 +43,7 @@ def compare_printed(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFra
     of_training = {metric: "train" for metric in reported["metric"] if metric.startswith("class_wise_group_size")}
     table = compare(reported, metrics.assign(value=metrics["value"] / np.where(whole, 100, 1)), SEEDS, of_training)
     for i, row in table[table["metric"].str.startswith(PLAIN) & table["difference"].notna()].iterrows():
-        table.loc[i, JUDGED_COLUMNS] = None
-        counted = judge_count(row["ours"], row["reported"], 0.5 * 10.0**-1)
-        table.loc[i, [*counted]] = list(counted.values())
+        judge_anew(table, i, judge_count(row["ours"], row["reported"], 0.5 * 10.0**-1))
     return table
 
 
@@ -103,18 +102,11 @@ def mark_improved(metrics: pd.DataFrame) -> pd.DataFrame:
 def measure_group_sizes(artifact_run: ArtifactRun) -> pd.DataFrame:
     """The largest and smallest training group, and whether the groups are balanced."""
     run = locate_result(artifact_run.folders[0]).runs()[0]
-    data, method = run.data.name, run.spec.name
     most, least = find_group_sizes(load_labels(artifact_run))
     values = {"largest": most, "smallest": least, "balanced": float(most / least < BALANCED)}
     rows = [{"metric": f"class_wise_group_size_{name}", "value": value} for name, value in values.items()]
-    same = {
-        "paper_dataset": artifact_run.paper_dataset,
-        "used_dataset": artifact_run.dataset,
-        "data": data,
-        "substitute": artifact_run.substitute,
-        "paper_method": "data",
-    }
-    return pd.DataFrame(rows).assign(**same, split="train", selection="best", group="", seed=0, method=method)
+    named = {"data": run.data.name, "method": run.spec.name, "paper_method": "data", "split": "train"}
+    return pd.DataFrame(rows).assign(**{**describe_data(artifact_run), **named})
 
 
 def find_group_sizes(dataset: Dataset) -> tuple[float, float]:

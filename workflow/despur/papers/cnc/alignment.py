@@ -51,9 +51,7 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
         for axis, letter, metric in zip(row, "abcd", FIGURE_5, strict=True):
             plot_metric(axis, rows_where(part, metric=metric), metric, order_methods(part["paper_method"]))
             axis.set_title(f"({letter})", loc="left")
-    write_figure(
-        output, figure, values[["metric", "paper_dataset", "used_dataset", "data", "paper_method", "seed", "value"]]
-    )
+    write_figure(output, figure, values[["metric", *RUN, "value"]])
 
 
 def plot_metric(axis: Any, table: pd.DataFrame, metric: str, methods: list[str]) -> None:
@@ -73,8 +71,7 @@ def draw_figure_theorem_3_1(artifact_runs: list[ArtifactRun], output: Path) -> N
     figure, rows = start_rows(split_by_dataset(values), 1, 2 * COLUMN, 2.1)
     for (axis,), part in rows:
         plot_bound(axis, part)
-    columns = ["metric", "paper_dataset", "used_dataset", "data", "paper_method", "seed", "group", "value"]
-    write_figure(output, figure, values[columns])
+    write_figure(output, figure, values[["metric", *RUN, "group", "value"]])
 
 
 def plot_bound(axis: Any, table: pd.DataFrame) -> None:

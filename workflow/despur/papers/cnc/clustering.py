@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.numbers.tables import format_column
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun, load_experiments
@@ -78,6 +79,6 @@ def format_clusterings(table: pd.DataFrame) -> pd.DataFrame:
     """The table as people read it."""
     display = table.rename(columns={"paper_dataset": "data set", "data": "data used"}).fillna({"data used": "–"})
     for name in ACCURACIES.values():
-        display[name] = ["–" if pd.isna(value) else f"{value:.1f}" for value in table[name]]
+        display[name] = format_column(table[name])
     display.columns = display.columns.str.removeprefix("groups.").str.replace("_", " ")
     return display

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.numbers.printed import parse_settings
+from despur.evidence.numbers.tables import format_column
 from despur.evidence.runs.artifact_metrics import load_metrics, rows_where
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.tables import write_table
@@ -140,8 +141,8 @@ def describe_point(name: str, dataset: str, grids: list[Sweep]) -> str:
 def format_grids(table: pd.DataFrame) -> pd.DataFrame:
     """The table as people read it."""
     display = table.drop(columns=SCORES).fillna("–").astype(str)
-    display["seeds"] = ["–" if pd.isna(n) else str(int(n)) for n in table["seeds"]]
+    display["seeds"] = format_column(table["seeds"], "{:.0f}")
     display["hyperparameter"] = display["hyperparameter"].str.replace("_", " ")
     for score in SCORES:
-        display[score.replace("_", " ")] = ["–" if pd.isna(value) else f"{value:.1f}" for value in table[score]]
+        display[score.replace("_", " ")] = format_column(table[score])
     return display.rename(columns={"dataset": "data set", "data": "data used"})

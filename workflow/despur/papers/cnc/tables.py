@@ -8,7 +8,7 @@ import pandas as pd
 
 from despur.evidence.numbers.printed import parse_settings, weighted_averages
 from despur.evidence.numbers.rows import describe_printed
-from despur.evidence.numbers.tables import NUMBER_COLUMNS, compare, format_table
+from despur.evidence.numbers.tables import NUMBER_COLUMNS, compare, format_column, format_table
 from despur.evidence.numbers.verdicts import judge_count
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.runs.run_files import load_abouts
@@ -82,8 +82,7 @@ def write_table_a12(artifact_runs: list[ArtifactRun], output: Path) -> None:
     table = pd.DataFrame(rows).reindex(columns=[*NUMBER_COLUMNS, "seconds", "peak_memory_mb", "device"])
     display = format_table(table, format_number)
     for name in ("seconds", "peak_memory_mb"):
-        text = ["–" if pd.isna(value) else f"{value:,.0f}" for value in table[name]]
-        display[name.replace("_", " ")] = pd.Series(text, table.index)  # the display is in another order
+        display[name.replace("_", " ")] = format_column(table[name], "{:,.0f}")
     write_table(output, table, display.assign(device=table["device"].fillna("–")))
 
 

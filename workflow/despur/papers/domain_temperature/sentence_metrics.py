@@ -1,12 +1,11 @@
 """What the paper's sentences speak of: sizes of the data, and how many settings of the sweep reach an accuracy."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 
 from despur.evidence.runs.artifact_metrics import rows_where
-from despur.evidence.runs.data_counts import measure_data
+from despur.evidence.runs.data_counts import describe_data, measure_data
 from despur.evidence.runs.run_files import NotRun, load_labels
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.selection import FRACTIONS, SHARES, load_runs, without_sigma
@@ -32,10 +31,8 @@ def count_labels(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
             labels = load_labels(artifact_run).about.get("label_fractions", {})
         except NotRun:
             continue
+        head = describe_data(artifact_run) | {"split": "train", "metric": "n_labelled_examples"}
         for name, count in labels.items():
-            head: dict[str, Any] = {"paper_dataset": artifact_run.paper_dataset, "used_dataset": artifact_run.dataset}
-            head |= {"data": artifact_run.dataset, "substitute": artifact_run.substitute, "paper_method": ""}
-            head |= {"seed": 0, "split": "train", "selection": "best", "group": "", "metric": "n_labelled_examples"}
             rows.append(head | {"label_fraction": FRACTIONS[SHARES.get(name, name)], "value": float(count)})
     return pd.DataFrame(rows)
 

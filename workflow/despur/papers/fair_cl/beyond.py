@@ -8,6 +8,7 @@ import pandas as pd
 
 from despur.evidence.claims.claim_evidence import find_bounds
 from despur.evidence.claims.measured_values import MeasuredValues
+from despur.evidence.numbers.tables import format_column
 from despur.evidence.runs.artifact_metrics import rows_where, select_test
 from despur.evidence.statistics.contrasts import Contrast
 from despur.evidence.statistics.formulas import DEFAULTS
@@ -82,9 +83,7 @@ def find_interval(metrics: pd.DataFrame, resamples: pd.DataFrame) -> tuple[float
 def format_baselines(table: pd.DataFrame) -> pd.DataFrame:
     """The table in its display format."""
     table = table.sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
-    shares = {
-        name.replace("_", " "): ["–" if pd.isna(v) else f"{v:.1f}" for v in table[name]] for name in SHARES.values()
-    }
+    shares = {name.replace("_", " "): format_column(table[name]) for name in SHARES.values()}
     shares["gap"] = [
         "–" if pd.isna(row.gap) else f"{row.gap:.1f} [{row.gap_low:.1f}, {row.gap_high:.1f}]"
         for row in table.itertuples()
@@ -95,7 +94,7 @@ def format_baselines(table: pd.DataFrame) -> pd.DataFrame:
             "method": table["method"],
             "kind": table["kind"],
             **shares,
-            "trade-off": ["–" if pd.isna(v) else f"{v:.2f}" for v in table["tradeoff_tuned"]],
+            "trade-off": format_column(table["tradeoff_tuned"], "{:.2f}"),
             "seeds": table["seeds"],
             "data used": table["data"].fillna("–"),
             "selected": table["selected"].fillna("–"),

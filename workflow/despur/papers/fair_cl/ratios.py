@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.numbers.sample_noise import is_drawn_by_seed, is_official
-from despur.evidence.numbers.verdicts import JUDGED_COLUMNS, judge_logarithms, last_digit
+from despur.evidence.numbers.tables import judge_anew
+from despur.evidence.numbers.verdicts import judge_logarithms, last_digit
 from despur.evidence.runs.artifact_metrics import rows_where, select_test
 from despur.evidence.statistics.contrasts import Contrast
 from despur.evidence.verdicts import NumberVerdict
@@ -22,7 +23,6 @@ def judge_ratios(table: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataF
     (despur/evidence/numbers/verdicts.py)."""
     half = {name: last_digit(rows["reported"]) for name, rows in table.groupby("metric")}
     for i, row in table[table["metric"].isin(RATIOS) & table["difference"].notna()].iterrows():
-        table.loc[i, JUDGED_COLUMNS] = None
         if (row["metric"], row["method"]) == ("relative_time", "ce"):
             judged = {"verdict": NumberVerdict.NOT_COMPARED, "reason": "1 by definition"}
         else:
@@ -31,7 +31,7 @@ def judge_ratios(table: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataF
                 logs = logs + math.log(row["ours"]) - logs.mean()
             noise = find_test_variance(metrics, resamples, row, len(logs))
             judged = judge_logarithms(logs, row["reported"], printed_seeds, noise, half[row["metric"]])
-        table.loc[i, [*judged]] = list(judged.values())
+        judge_anew(table, i, judged)
 
 
 def load_logarithms(table: pd.DataFrame, row: pd.Series, columns: list[str]) -> pd.DataFrame:

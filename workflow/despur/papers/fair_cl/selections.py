@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.numbers.tables import format_column
 from despur.evidence.runs.artifact_metrics import keep_candidates, rows_where
 from despur.evidence.verdicts import NumberVerdict
 from despur.metrics.selection import on_pareto_front, select, sweep_means
@@ -82,10 +83,8 @@ def format_rules(table: pd.DataFrame) -> pd.DataFrame:
     table = table[table["settings"].isna() | (table["settings"] > 1)].sort_values(
         "seeds", key=lambda seeds: seeds == 0, kind="stable"
     )
-    numbers = {
-        name.replace("_", " "): ["–" if pd.isna(v) else f"{v:.1f}" for v in table[name]]
-        for name in ("val_accuracy", "val_gap", "accuracy", "gap")
-    }
+    shown = ("val_accuracy", "val_gap", "accuracy", "gap")
+    numbers = {name.replace("_", " "): format_column(table[name]) for name in shown}
     front = table["on_front"].map({True: "yes", False: "no"}).fillna("–")
     return pd.DataFrame(
         {

@@ -38,11 +38,7 @@ def compare_printed(reported: pd.DataFrame, metrics: pd.DataFrame, resamples: pd
     renamed["value"] = renamed["value"] / np.where(renamed["metric"].isin(ratios), 100, 1)
     drawn = resamples.assign(metric=resamples["metric"].replace(METRICS)) if len(resamples) else resamples
     table = compare(reported, renamed, SEEDS, resamples=drawn)
-    chosen_for = (
-        metrics.get("method", pd.Series(dtype=str)).groupby([metrics["paper_method"], metrics["data"]]).first()
-        if len(metrics)
-        else {}
-    )
+    chosen_for = metrics.groupby(["paper_method", "data"])["method"].first() if len(metrics) else {}
     return table.assign(selected=[chosen_for.get((row.method, row.data), "") for row in table.itertuples()])
 
 

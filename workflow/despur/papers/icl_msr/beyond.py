@@ -21,7 +21,7 @@ def average_saliency(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     foreground."""
     table = load_runs(artifact_runs, load_saliency)
     if not len(table):
-        return pd.DataFrame(columns=[*RUN, "inside", "uniform", "samples"])
+        return pd.DataFrame(columns=[*RUN, "inside", "uniform", "samples"], dtype=float)
     measured = table.dropna(subset=["inside"])
     weighed = measured.assign(**{name: measured[name] * measured["samples"] for name in ("inside", "uniform")})
     sums = weighed.groupby(RUN, sort=False)[["inside", "uniform", "samples"]].sum().reset_index()

@@ -47,20 +47,9 @@ def write_accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) 
 def write_saliency(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """The share of Grad-CAM saliency inside the foreground, by method: mean and standard deviation over seeds."""
     keys = ["paper_dataset", "data", "substitute", "paper_method"]
-    runs = average_saliency(artifact_runs)
-    table = (
-        runs.groupby(keys, sort=False)
-        .agg(
-            inside=("inside", "mean"),
-            inside_std=("inside", "std"),
-            foreground=("uniform", "mean"),
-            seeds=("seed", "nunique"),
-        )
-        .reset_index()
-        if len(runs)
-        else pd.DataFrame(columns=[*keys, "inside", "inside_std", "foreground", "seeds"])
-    )
-    table = table.assign(verdict="not in the paper")
+    means = {"inside": ("inside", "mean"), "inside_std": ("inside", "std"), "foreground": ("uniform", "mean")}
+    runs = average_saliency(artifact_runs).groupby(keys, sort=False)
+    table = runs.agg(**means, seeds=("seed", "nunique")).reset_index().assign(verdict="not in the paper")
     if table.empty:
         table = pd.DataFrame(
             [{"paper_dataset": "coco30", "verdict": NumberVerdict.NOT_RUN, "seeds": 0}], columns=table.columns
