@@ -101,16 +101,18 @@ def select_used(
     metrics: pd.DataFrame, resamples: pd.DataFrame, used: Mapping[str, str]
 ) -> tuple[dict[str, Any], MeasuredValues]:
     """What rows of claims say of the data that is used for each data set of the paper, and what was measured there."""
-    mine = [table[uses_datasets(table, used)] if len(table) else table for table in (metrics, resamples)]
+    mine = [keep_used(table, used) for table in (metrics, resamples)]
     tier = find_tier(mine[0])
     head = {"data": ", ".join(dict.fromkeys(used.values())), "substitute": tier == Tier.SUBSTITUTE, "tier": tier}
     head |= {"measured": name_sources(mine[0]), "collapsed": list_collapsed(mine[0])}
-    return head, MeasuredValues(*(table.reset_index(drop=True) for table in mine))
+    return head, MeasuredValues(*mine)
 
 
-def uses_datasets(table: pd.DataFrame, used: Mapping[str, str]) -> pd.Series:
-    """Which rows are of the data that is used for each data set of the paper."""
-    return table["paper_dataset"].map(used) == table["used_dataset"]
+def keep_used(table: pd.DataFrame, used: Mapping[str, str]) -> pd.DataFrame:
+    """The rows that are of the data that is used for each data set of the paper."""
+    if not len(table):
+        return table
+    return table[table["paper_dataset"].map(used) == table["used_dataset"]].reset_index(drop=True)
 
 
 def list_used_datasets(metrics: pd.DataFrame, datasets: Sequence[str]) -> list[dict[str, str]]:

@@ -13,11 +13,11 @@ from despur.evidence.statistics import contrasts
 from despur.evidence.statistics.contrasts import HOLDS, Contrast, decide
 
 
-def simulate_looks(shape: str, looks: Sequence[int], runs: int = RUNS) -> float:
+def simulate_looks(shape: str, looks: Sequence[int]) -> float:
     """How often a claim of one contrast at its margin holds at one of several numbers of seeds at least, at which it is
     looked at, as a share."""
-    noise = SHAPES[shape](derive_generator(f"error_rates/looks/{shape}"), (runs, max(SEEDS)))
-    none = np.empty((runs, max(SEEDS), 0))
+    noise = SHAPES[shape](derive_generator(f"error_rates/looks/{shape}"), (RUNS, max(SEEDS)))
+    none = np.empty((RUNS, max(SEEDS), 0))
     held = [decide(Contrast(noise[:, :seeds], none[:, :seeds])) == HOLDS for seeds in looks]
     return float(np.any(held, axis=0).mean())
 

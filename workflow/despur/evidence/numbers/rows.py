@@ -46,13 +46,13 @@ def read_by_seed(text: str) -> "pd.Series[float]":
     return pd.Series({int(seed): float(value) for seed, value in pairs}, dtype=float)
 
 
-def describe_values(rows: pd.DataFrame, scale: float) -> dict[str, Any]:
-    """Our mean and deviation over the seeds that did not collapse, the value of each of these, and how many collapsed.
-    Where all collapsed, of all: they are shown, and not compared."""
+def describe_values(rows: pd.DataFrame) -> dict[str, Any]:
+    """In percent, our mean and deviation over the seeds that did not collapse, and the value of each of these; how many
+    collapsed. Where all collapsed, of all: they are shown, and not compared."""
     rows = rows.sort_values("seed")
     by_seed = rows.set_index("seed")
     sound = keep_sound(by_seed)
-    kept = scale * (sound if len(sound) else by_seed["value"].dropna())
+    kept = 100 * (sound if len(sound) else by_seed["value"].dropna())
     if not len(kept):
         return {"seeds": 0, "verdict": NumberVerdict.NOT_COMPARED, "reason": "not applicable"}
     return {

@@ -51,7 +51,7 @@ def compare(
         mine = at_settings(rows_where(here, group="", metric=number.metric), number.setting)
         for (data, substitute), part in mine.groupby(["data", "substitute"], sort=False):
             changes = others.get((number.dataset, number.method, data), {})
-            row = describe_values(part, 100.0) | {"data": str(data)}
+            row = describe_values(part) | {"data": str(data)}
             refused = refuse_number(number, part, str(data), bool(substitute), changes)
             sound = 100 * keep_sound(part).to_numpy(float)
             if len(sound) and not refused:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from despur.evidence.claims.claim_format import read_levels
 from despur.evidence.claims.evaluate_formulas import collect_rows
-from despur.evidence.claims.judging import uses_datasets
+from despur.evidence.claims.judging import keep_used
 from despur.evidence.claims.measured_values import AmbiguousValue, MeasuredValues
 from despur.evidence.numbers.printed import find_refusal
 from despur.evidence.numbers.rows import describe_printed, name_runs, name_sources, refuse_settings
@@ -70,8 +70,7 @@ def judge_sentence(sentence: Sentence, metrics: pd.DataFrame, resamples: pd.Data
         return [base | {"reason": f"a range, judged as a claim: {words['claim']}"}]
     rows = []
     for used in list_used_datasets(metrics, sentence.datasets):
-        mine = [table[uses_datasets(table, used)] if len(table) else table for table in (metrics, resamples)]
-        measured = MeasuredValues(*(table.reset_index(drop=True) for table in mine))
+        measured = MeasuredValues(*(keep_used(table, used) for table in (metrics, resamples)))
         head = base | {"data": ", ".join(dict.fromkeys(used.values()))}
         for method, reason in words.get("instead", {number.method: ""}).items():
             of_method = replace(sentence, shared={**sentence.shared, "method": method})
