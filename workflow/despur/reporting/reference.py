@@ -22,6 +22,7 @@ from despur.evidence.runs.sources import find_sources
 from despur.evidence.verdicts import DECIDED, ORDERS, NumberVerdict
 from despur.orchestration import artifact_files, configuration, experiments, matrix
 from despur.orchestration.experiments import REFERENCE
+from despur.orchestration.paper_folders import find_paper
 from despur.reporting.digits import find_reference, keep_digits
 from despur.reporting.pages import origin
 from despur.reporting.pages.cost import list_times
@@ -31,9 +32,11 @@ from despur.reporting.pages.summary import renew_documents
 from despur.reporting.without_training import write_choices, write_verdicts
 from despur.specs.settings import SettingError
 from despur.storage.store import InputError, atomic, write_csv, write_json
+from despur.storage.texts import write_text
 
 SHOWN = (NumberVerdict.FITTED, *UNDECIDABLE)  # beside what is judged
 MATRIX = "matrix"
+PAGE = "README.md"  # of a paper's folder
 LEDGER_VERDICTS = REFERENCE / "ledger/scorecard.csv"
 
 
@@ -64,6 +67,7 @@ def keep_paper(config: dict[str, Any], paper: str) -> Path:
     for file in list_kept_files(target):
         file.unlink()
     copy_files(list_kept_files(source), source, target)
+    write_text(target / PAGE, format_page(paper, target))
     runs = list_artifact_folders(config, paper)
     abouts = {str(run): json.loads((run / "about.json").read_text()) for run in runs}
     write_json(target / "provenance.json", {**made_by, "runs": abouts})
@@ -75,6 +79,17 @@ def keep_paper(config: dict[str, Any], paper: str) -> Path:
     write_compact(target / "histories.csv.gz", pd.concat(histories) if histories else pd.DataFrame())
     keep_digits(config, paper)
     return target
+
+
+def format_page(paper: str, folder: Path) -> str:
+    """The page of a kept folder: its figures with their captions, and its tables."""
+    title, captions = experiments.load_experiments(paper)["title"], find_paper(paper) / "captions"
+    parts = [f"# {title}, on small bundled data", "Orders may be looked at here; numbers say nothing about the paper."]
+    for figure in sorted(folder.glob("figure_*.png")):
+        caption = captions / f"{artifact_files.find_artifact(paper, figure.stem)}.rst"
+        parts += [f"![{figure.stem}]({figure.name})", caption.read_text().strip()]
+    tables = ", ".join(f"[{file.stem}]({file.name})" for file in sorted(folder.glob("*.md")) if file.name != PAGE)
+    return "\n\n".join([*parts, f"Tables: {tables}."]) + "\n"
 
 
 def keep_matrix(config: dict[str, Any]) -> Path:
