@@ -129,6 +129,11 @@ def test_positives_are_right_and_of_the_class_and_padding_does_not_count():
         assert counts.all() and (y[negatives] != y[anchor]).all() and len(set(negatives)) == 6
 
 
+def test_each_of_a_larger_pool_may_be_drawn():
+    drawn = [hard.draw_padded(RNG(seed), np.arange(10, 16), 2) for seed in range(40)]
+    assert {row for rows, counts in drawn for row in rows[counts]} == set(range(10, 16))
+
+
 def test_neighbors_of_the_class_do_not_count():
     y = np.array([0, 0, 0, 0, 1, 1])
     sampler = hard.HardSampler(y, np.array([1, 0, 0, 0, 1, 1]), 3, 4)

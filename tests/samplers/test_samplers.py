@@ -203,6 +203,12 @@ def test_a_whole_epoch_takes_every_right_sample_once(data, seed):
     assert sorted(anchors) == list(np.flatnonzero(y == predicted))
 
 
+def test_a_whole_epoch_mixes_the_slices():
+    y, predicted = labels({(0, 0): 40, (0, 1): 4, (1, 1): 40, (1, 0): 4})
+    anchors = ContrastiveSampler(y, predicted, 2, 2).draw_anchors(np.random.default_rng(0), truncate=False)
+    assert all(5 < y[part].sum() < 15 for part in np.split(anchors, 4))
+
+
 @pytest.mark.parametrize(("fraction", "small", "large"), [(1.0, 20, 50), (0.18, 4, 9), (0.1, 2, 5), (0.001, 1, 1)])
 def test_anchor_fraction_thins_every_slice(fraction, small, large):
     y, predicted = labels({(0, 0): 20, (0, 1): 9, (1, 1): 50, (1, 0): 9})
