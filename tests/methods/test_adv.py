@@ -52,6 +52,18 @@ def test_the_discriminators_learn_the_attribute_and_no_gradient_of_theirs_reache
         torch.testing.assert_close(one, other)
 
 
+def test_a_step_of_the_discriminators_is_on_their_loss_plus_the_penalty_and_leaves_no_gradient():
+    method = build("adv+decay=linear+discriminator_rate=0.5+epochs=10+learning_rate=0.01+orthogonality=2", biased())
+    z, a = method.encode_all(RNG(0)), method.attribute.values
+    cross, hidden = method.adversarial(z, a)
+    expected = cross + 2 * orthogonality(hidden)
+    assert method.discriminator_step(z, a).item() == pytest.approx(expected.item())
+    method.step(np.arange(60), RNG(0))  # what the encoder's step finds for them would be added to their next one
+    assert all(p.grad is None for p in method.adversary.parameters())
+    method.set_learning_rate(5)
+    assert method.discriminator_optimizer.param_groups[0]["lr"] == pytest.approx(0.5 * 0.5 * 0.01)
+
+
 def test_in_bf16_the_discriminators_learn_on_the_weights_that_they_have():
     """Autocast must not keep weights in bf16 over the optimizer's steps within one step of the loop."""
     refitted = []

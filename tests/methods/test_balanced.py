@@ -56,6 +56,11 @@ def test_a_subset_has_equal_parts_and_is_drawn_once(name, part, size):
     assert set(np.concatenate(list(other.epoch_batches(RNG(9))))) == set(shown[0])
 
 
+def test_the_last_round_of_a_subset_is_cut_to_an_epoch():
+    method, _ = linear("suby+batch_size=3", np.repeat([0, 1], [5, 2]), None)
+    assert [len(rows) for rows in method.epoch_batches(RNG(0))] == [3, 3, 1]
+
+
 def fit(x, y, decay, weights=None):
     """By scikit-learn: the linear classifier that minimizes mean cross-entropy + decay / 2 of all squared parameters,
     of the two classes together; its logit differences of all samples."""

@@ -41,6 +41,14 @@ def test_kl_is_that_of_the_distributions():
     )
 
 
+def test_the_network_of_the_spread_computes_log_variances(method):
+    encoder = method.networks["encoder"]
+    torch.nn.init.zeros_(encoder.spread.weight)
+    torch.nn.init.constant_(encoder.spread.bias, math.log(9))
+    _, deviation = encoder.distribution(method.task.batcher.batch(np.arange(3), np.random.default_rng(0)))
+    torch.testing.assert_close(deviation, torch.full_like(deviation, 3.0))
+
+
 def test_structural_distance_is_0_to_itself_and_grows_with_noise():
     left = pictures()
     distances = [

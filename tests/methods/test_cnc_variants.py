@@ -36,6 +36,16 @@ def moved(method, before):
     }
 
 
+@pytest.mark.parametrize(
+    ("overrides", "anchors", "positives"),
+    [("", 20, 6), ("+truncate=false", 24, 6), ("+anchor_fraction=0.5", 10, 6), ("+shrink=false", 20, 9)],
+)
+def test_settings_reach_the_sampler(overrides, anchors, positives):
+    method = build(f"cnc+num_positives=9{overrides}", task(*labels(SIZES)))
+    assert len(np.concatenate(list(method.epoch_batches(RNG(0))))) == anchors
+    assert method.sampler.num_positives == positives
+
+
 # the alignment loss
 
 
@@ -149,6 +159,14 @@ def test_a_frozen_encoder_is_in_evaluation_mode():
     for _, batch in walk(method, 2):
         method.step(batch, RNG(0))
     assert seen == [True] * (len(seen) // 2) + [False] * (len(seen) // 2)
+
+
+@pytest.mark.parametrize(("batchnorm", "training"), [("eval", False), ("train", True)])
+def test_the_mode_of_the_encoder_is_the_one_asked_for(batchnorm, training):
+    method, seen = cnc(f"+batchnorm={batchnorm}"), []
+    method.networks["encoder"].register_forward_pre_hook(lambda module, inputs: seen.append(module.training))
+    method.step(method.sampler.draw_anchors(RNG(0))[:2], RNG(0))
+    assert set(seen) == {training} == {method.networks["encoder"].training}
 
 
 # SupCon*

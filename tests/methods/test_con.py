@@ -144,6 +144,11 @@ def test_switches_reach_the_loss():
     )
     values = [build(f"con+{name}".rstrip("+"), of).losses(batch, RNG(0))["contrast"].item() for name in names]
     assert len({round(value, 5) for value in values}) == len(names)
+    method = build("con", of)
+    unit = nn.functional.normalize(method.encode(batch, RNG(0)))
+    for name, plus in (("", 0), ("divisor=positives_and_anchor", 1)):
+        expected = fair_contrast(unit, of.labels[batch], method.attribute[batch], 0.01, plus=plus)[0]
+        assert values[names.index(name)] == pytest.approx(expected.item(), rel=1e-5)
 
 
 def train(method, epochs=15):

@@ -307,6 +307,13 @@ def test_negatives_are_the_nearest_of_other_classes_unless_released():
             assert near.tolist() == sorted(allowed, key=lambda j: -float(unit[j] @ unit[asked]))[:9]
 
 
+def test_where_other_classes_have_fewer_samples_than_neighbors_are_asked_for_all_of_theirs_are_taken():
+    task = embedded()
+    method = build(f"contrastive_adapter+{SMALL.replace('neighbors=9', 'neighbors=80')}", task)
+    (near,) = method.neighbors(np.array([0]))
+    assert sorted(near) == np.flatnonzero(task.y != task.y[0]).tolist()
+
+
 def test_positions_are_within_a_class_by_prediction():
     y, predicted = np.array([0, 0, 0, 0, 1, 1]), np.array([2, 1, 0, 1, 1, 0])
     assert hard.HardSampler(y, predicted, 1, 1).positions().tolist() == [2, 0, 0, 1, 0, 0]
