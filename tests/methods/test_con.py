@@ -178,6 +178,8 @@ def test_training_removes_the_attribute_and_keeps_the_class():
 def test_con_ft_trains_the_encoder_by_contrast_and_fits_the_head():
     of = biased()
     method = build("con_ft+batch_size=60+strength=0.05", of)
+    given = method.encode(np.arange(60), RNG(0)), of.labels[np.arange(60)], method.attribute[np.arange(60)]
+    assert method.objective(*given).item() == method.losses(np.arange(60), RNG(0))["loss"].item()
     before = method.networks["head"].weight.detach().clone()
     method.step(np.arange(60), RNG(0))
     assert torch.equal(before, method.networks["head"].weight)
