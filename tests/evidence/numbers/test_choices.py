@@ -162,6 +162,7 @@ def test_the_seeds_that_find_what_is_off_and_on_which_side_are_not_those_that_de
     def judge(first, second):
         return judge_choice(table([[p + first, p + second] * 3 for p in PRINTED], [BEYOND] * 3), exact)
 
+    assert [judge(off, 0)["numbers"] for off in (1.9, 2.1)] == [0, 3]
     assert judge(0, 10)["numbers"] == 0
     for second, moved in ((0, "+0.0 ["), (-20, "-20.0 [")):
         found = judge(10, second)
