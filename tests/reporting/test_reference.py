@@ -47,7 +47,7 @@ def test_tables_and_figures_are_kept_with_what_made_them(finished):
     assert {"scorecard.csv", "digits.json.gz"} <= files
     assert not files & {"table_gone.md", "figure_2.csv", "figure_2.pdf"}
     page, drawn = (kept / "cnc/README.md").read_text(), [file.name for file in kept.rglob("*.png")]
-    assert all(f"]({name})\n\n**" in page for name in drawn) and "[table_1](table_1.md)" in page  # captions begin bold
+    assert all(f"]({name})\n\n**" in page for name in drawn) and "[claims](claims.md)" in page  # captions begin bold
     rows = pd.read_csv(kept / "cnc/scorecard.csv", dtype=str)
     assert set(rows["paper"]) == {"cnc"} and set(rows["kind_of_row"]) >= {"number", "claim"}
     with pytest.raises(InputError, match=r"papers/adapters/.* is not there: make it with snakemake adapters"):
