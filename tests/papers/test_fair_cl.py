@@ -223,8 +223,12 @@ def test_with_two_classes_against_all(artifact_run, tmp_path, monkeypatch):
 def test_seeds_with_draws_of_their_own_are_of_the_same_data(monkeypatch):
     monkeypatch.setattr(two_classes, "measure_run", lambda *_: [{"value": 0.5}])
     run = ArtifactRun("bios", "moji+draw=seed", "ce", ("results/runs/moji+draw=seed/erm/s0-1",), "table_2")
-    rows = two_classes.measure_artifact_run(run, ["a", "b"])
-    assert [(row["data"], row["seed"]) for row in rows] == [("moji", 0), ("moji", 1)]
+    head = {"data": "moji", "method": "erm", "split": "test", "selection": "best", "metric": "gap", "group": ""}
+    own = [head | {"seed": seed, "value": 0.25, "paper": "fair_cl", "collapsed": seed == 1} for seed in (0, 1)]
+    monkeypatch.setattr(two_classes, "load_metrics", lambda _: pd.DataFrame(own))
+    rows = list(two_classes.measure_artifact_run(run, ["a", "b"]))
+    assert [(row["data"], row["seed"], row["value"]) for row in rows] == [("moji", 0, 0.5), ("moji", 1, 0.5)]
+    assert [(row["paper"], row["collapsed"]) for row in rows] == [("fair_cl", False), ("fair_cl", True)]
 
 
 def test_metrics_on_two_of_three_classes():

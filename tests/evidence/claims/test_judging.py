@@ -205,7 +205,7 @@ def test_the_same_rank_correlation_in_all_seeds_is_no_certainty():
     """Over six points, chance alone makes correlations of up to .81; of .77 nothing is known, however many seeds."""
     found = judged(CORRELATION, points(ERRORS, [1, 4, 2, 3, 6, 5]))
     assert found["estimate"] == pytest.approx(fisher(1 - 6 * 8 / 210, 6)) and found["verdict"] == "undecided"
-    assert found["low"] < 0 and "6 points are too few" in found["advice"]
+    assert found["low"] < 0 and "over 6 points such" in found["advice"]
 
 
 def test_test_data_that_change_the_order_of_points_widen_a_rank_correlation():

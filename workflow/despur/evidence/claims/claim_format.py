@@ -59,8 +59,8 @@ Every claim is also executed on the numbers that the paper prints, by its own co
 where; where they are not printed, ``not_printed`` says why; both may be a mapping by data set. A test compares them
 with what is found. ``not_executed: why`` in the place of contrasts: it cannot be executed, and is listed.
 
-``levels`` of the file, or of a claim, are those that the paper speaks of, by key (``levels: {sigma: [0, 25, 50]}``):
-on the paper's data ``every``, ``lowest`` and bounds mean them, and a claim is not run where one of them is missing.
+``levels`` of the file are those that the paper speaks of, by key (``levels: {sigma: [0, 25, 50]}``): on the paper's
+data ``every``, ``lowest`` and bounds mean them, and a claim is not run where one of them is missing.
 ``grid: true`` marks a claim about all settings of the paper's grids: it is not run unless they were. ``about``: order
 (where left out), magnitude (a margin or a number on a side), time or size; only orders are looked at on other data
 than the paper's. ``primary``: the claim of the paper's verdict, from its abstract or contributions, and where that

@@ -30,9 +30,8 @@ from despur.evidence.statistics.multiplicity import find_p_value
 from despur.evidence.statistics.rank_correlations import least_half_width
 from despur.storage.store import Array
 
-# One-sided. Decisions are wrong in at most 5 % even where seeds are skewed as an exponential (docs/error_rates.md):
-# Student's t at 2.5 % is wrong in 11 % there. Intervals are shown at 95 %.
-# So LEVEL is 0.4 % (despur/evidence/statistics/multiplicity.py).
+# One-sided, of intervals that are shown (95 %). Decisions take LEVEL (despur/evidence/statistics/multiplicity.py), so
+# that they are wrong in at most 5 % even where seeds are skewed as an exponential (docs/error_rates.md).
 INTERVAL = 0.025
 SEEDS = 3  # fewer decide nothing
 MANY_SEEDS = 100  # more than this are no advice

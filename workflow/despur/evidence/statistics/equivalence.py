@@ -2,8 +2,8 @@
 
 A difference is within a tolerance where its whole interval is (two one-sided tests, Schuirmann 1987), beyond it where
 its whole interval lies outside. The interval is sqrt(t^2 V_seeds + z^2 V_test) at ``LEVEL`` on either side, and half a
-unit of the last printed digit. The level is stricter than the 5 % that a verdict may be wrong in: with Student's t at 5
-%, seeds that are skewed as an exponential are wrong in up to 14 % (docs/error_rates.md)."""
+unit of the last printed digit. The level is stricter than the 5 % that a verdict may be wrong in, as Student's t is
+wrong more often than its level where seeds are skewed (docs/error_rates.md)."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.evidence.runs.artifact_metrics import rows_where
-from despur.evidence.runs.changed_settings import describe_changes, describe_shortening, name_run
+from despur.evidence.runs.artifact_metrics import load_metrics, rows_where, select_test
+from despur.evidence.runs.changed_settings import name_run
 from despur.evidence.runs.run_files import load_labels
 from despur.metrics import RESAMPLES
 from despur.metrics.fairness import leakage, tpr_gap
@@ -97,22 +97,12 @@ def load_multiclass(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame,
 
 
 def measure_artifact_run(artifact_run: ArtifactRun, classes: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Rows of all seeds of a model of all classes, on some of them."""
+    """Rows of all seeds of a model of all classes, on some of them, with the origin and marks of its own rows."""
+    own = select_test(load_metrics([artifact_run])).drop(columns=["metric", "group", "value"])
+    heads = {(row["data"], row["method"], row["seed"]): row for row in own.to_dict("records")}
     for result in map(locate_result, artifact_run.folders):
         for run in result.runs():
             _, data, method, seed = name_run(artifact_run, run.key)
-            head = {
-                "paper_dataset": PAIR,
-                "used_dataset": artifact_run.dataset,
-                "paper_method": "ce_multiclass",
-                "substitute": artifact_run.substitute,
-                "changed": describe_changes(artifact_run, data, method),
-                "shortened": describe_shortening(artifact_run, data, method),
-                "data": data,
-                "method": method,
-                "seed": seed,
-                "split": "test",
-                "selection": "best",
-            }
+            head = heads[data, method, seed] | {"paper_dataset": PAIR, "paper_method": "ce_multiclass"}
             for row in measure_run(result, run, classes):
                 yield head | row

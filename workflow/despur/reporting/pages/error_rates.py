@@ -53,8 +53,8 @@ percent. A rate of 5 is known to {error:.1f} points (one standard error). Effect
 of the difference of two methods from one seed.
 
 Each verdict about seeds that do not collapse may be wrong in at most 5 % under the noise of these tables. Seeds are
-not always normal: a skewed noise (an exponential whose long tail points down) makes Student's t at its nominal 5 %
-wrong in 14 %, since few seeds miss the tail. So bounds are taken at {100 * LEVEL:g} % on either side, and where few
+not always normal: a skewed noise (an exponential whose long tail points down) makes Student's t wrong more often than
+its level says, since few seeds miss the tail. So bounds are taken at {100 * LEVEL:g} % on either side, and where few
 seeds vary much there is no verdict.
 Where seeds are normal, verdicts are wrong in about {100 * LEVEL:g} %. Unequal: half of the seeds vary three times as
 much; of numbers, the paper's vary three times as much as ours.
