@@ -73,10 +73,10 @@ def test_what_we_found_counts_verdicts_and_names_what_is_decided():
     rows = [JUDGED, JUDGED | {"statement": "C beats D on CMNIST*", "verdict": "holds"}]
     (said,) = describe_claims(pd.DataFrame(rows))
     ending = "stand if 5 % of such verdicts may be false)\n  - “C beats D on CMNIST\\*” (cmnist) holds"
-    assert said.endswith(f": 1 undecided, 1 holds (of 1 decided, 0 {ending}, q 0.31")
+    assert said.endswith(f": undecided 1, holds 1 (of 1 decided, 0 {ending}, q 0.31")
     for surer, q in (({"q": 0.04}, ", q 0.04"), ({"primary": "its abstract", "q": math.nan}, "")):
         (said,) = describe_claims(pd.DataFrame([rows[1] | surer]))
-        assert said.endswith(f"1 holds (of 1 decided, 1 {ending}{q}")
+        assert said.endswith(f"holds 1 (of 1 decided, 1 {ending}{q}")
     surest = pd.DataFrame([rows[1], rows[1] | {"statement": "E beats F", "q": 0.04}])
     assert re.search("“E beats F”.*\n.*“C beats D", next(describe_claims(surest)))
     assert [*describe_claims(pd.DataFrame(rows)[:0])] == []

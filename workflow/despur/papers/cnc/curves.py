@@ -89,9 +89,9 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
         for axis in row[:2]:
             axis.tick_params(axis="x", rotation=45)
         points = plot_epochs(row[2], epochs)
-        figure.colorbar(points, ax=row[2], label=LABELS[WORST], aspect=14, shrink=0.75)
+        figure.colorbar(points, ax=row[2], label=f"color: {LABELS[WORST]}", aspect=14, shrink=0.75)
         plot_path(row[3], best)
-        set_titles(row, "worst group", "alignment", "epochs", "over $p_{corr}$")
+        set_titles(row, "worst group", "alignment", "each epoch", "selected")
     write_figure(output, figure, table)
 
 
@@ -143,7 +143,7 @@ def draw_figure_7(artifact_runs: list[ArtifactRun], output: Path) -> None:
         row[2].yaxis.set_major_formatter("{x:g}")
         row[2].axhline(1, color="0.6", linestyle=":", linewidth=1, zorder=0)
         row[2].legend(loc="center left", bbox_to_anchor=(1, 0.5))
-        set_titles(row, "worst group", "alignment", "mutual information")
+        set_titles(row, "worst group", "alignment", "ratio of informations")
     write_figure(output, figure, table)
 
 

@@ -139,7 +139,7 @@ def draw_figure_12_13(artifact_runs: list[ArtifactRun], output: Path) -> None:
                 plot_saliency(axis, run, row)
         plot_shares(line[-1], shares, runs, group)
     names = ["input", *(NAMES[run.artifact_run.paper_method] for run in data[0])] * EXAMPLES
-    for axis, name in zip(axes[0], [*names, "on foreground, %"], strict=True):
+    for axis, name in zip(axes[0], [*names, "on foreground, %\n(dashed: its area)"], strict=True):
         axis.set_title(name, fontsize=7)
     write_saliency_figure(figure, axes, artifact_runs, shares, output)
 

@@ -1,5 +1,6 @@
 """Figures 2, 6, 10 and 11: UMAP projections of representations, colored by class, attribute and inferred labels."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ def plot_points(axis: Any, points: pd.DataFrame, labels: Array, title: str) -> N
         spine.set(visible=True, color="0.8", linewidth=0.5)
 
 
-def plot_pair(axes: Any, points: pd.DataFrame, titles: tuple[str, str]) -> None:
+def plot_pair(axes: Any, points: pd.DataFrame, titles: Sequence[str]) -> None:
     """The same projection by class and by attribute, with a title above each."""
     plot_points(axes[0], points, points["y"].to_numpy(), f"{titles[0]}\nby class")
     plot_points(axes[1], points, points["a"].to_numpy(), f"{titles[1]}\nby {points['kind_of_attribute'][0]}")
@@ -73,7 +74,8 @@ def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
         for pair, points in zip((row[:2], row[2:]), load_projections(output, artifact_run), strict=True):
             run = runs.loc[(artifact_run.dataset, points["data"][0])].squeeze()
             p_corr = float(run["data.p_corr"])
-            plot_pair(pair, points, (f"$p_{{corr}}$ = {p_corr:g}", f"worst group {run['value']:.0%}"))
+            plot_pair(pair, points, (f"$p_{{corr}}$ = {p_corr:g}",) * 2)
+            pair[0].set_xlabel(f"worst group of the model: {run['value']:.0%}")
             tables.append(points.assign(p_corr=p_corr))
         add_legend(row[3], points)
     write_figure(output, figure, pd.concat(tables))

@@ -105,7 +105,7 @@ def describe_claims(judged: pd.DataFrame) -> Iterator[str]:
             f"\n  - “{row.statement}” ({row.paper_dataset}) {row.verdict}{'' if pd.isna(row.q) else f', q {row.q:.2g}'}"
             for row in decided.itertuples()
         ]
-        each = ", ".join(f"{counts[verdict]} {verdict}" for verdict in counts)
+        each = ", ".join(f"{verdict} {counts[verdict]}" for verdict in counts)
         if said:
             stands = mark_standing(decided).sum()
             each += f" (of {len(decided)} decided, {stands} stand if 5 % of such verdicts may be false)"
