@@ -10,6 +10,7 @@ from despur.orchestration.artifact_files import format_label
 from despur.orchestration.configuration_files import load_merged
 from despur.orchestration.experiments import load_experiments
 from despur.orchestration.paper_folders import PAPERS
+from despur.reporting.reference import PAGE
 from despur.reporting.tables import read_caption
 
 INTRODUCTION = (
@@ -29,7 +30,7 @@ def build_pages() -> dict[str, str]:
             f"[{folder.name}]({name}.md)",
             escape(load_experiments(folder.name)["title"]),
             folder.parent.name,
-            str(sum(file.suffix in SHOWN for file in folder.iterdir())),
+            str(sum(len(sort_artifacts(folder, suffix)) for suffix in SHOWN)),
         ]
         for folder, name in zip(folders, names, strict=True)
     ]
@@ -68,7 +69,7 @@ def build_matrix_page(figure: Path) -> str:
 def sort_artifacts(folder: Path, suffix: str) -> list[Path]:
     """The files of a kind, in the order of the paper's experiments.yaml."""
     order = list(load_experiments(folder.name)["artifacts"])
-    files = sorted(folder.glob(f"*{suffix}"))
+    files = sorted(file for file in folder.glob(f"*{suffix}") if file.name != PAGE)
     return sorted(files, key=lambda file: order.index(file.stem) if file.stem in order else len(order))
 
 

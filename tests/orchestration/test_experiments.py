@@ -327,10 +327,10 @@ def test_a_configuration_stands_alone_or_changes_the_default(tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("results/runs/colored_digits/cnc/0-2/metrics.csv", "SEEDS as in s0"),
-        ("results/runs/colored_digits/cnc/s2-0/metrics.csv", "SEEDS as in s0"),
+        ("results/runs/colored_digits/cnc/0-2/metrics.csv", "no range of seeds"),
+        ("results/runs/colored_digits/cnc/s2-0/metrics.csv", "no range of seeds"),
         ("results/runs/colored_digits/cnc/s2-1/metrics.csv", "the last seed must come after the first"),
-        ("results/runs/colored_digits/cnc+lambda/s0/metrics.csv", "NAME as in cnc"),
+        ("results/runs/colored_digits/cnc+lambda/s0/metrics.csv", "no name, as cnc"),
         ("results/runs/colored_digits/cncc/s0/metrics.csv", "did you mean cnc"),
         ("results/data/colored_digit/inputs.npy", "did you mean colored_digits"),
         ("results/runs/cmnist+p_corr=0.995/erm/s0/metrics.csv", "p_corr=0.995 is called cmnist "),

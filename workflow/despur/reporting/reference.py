@@ -22,13 +22,13 @@ from despur.evidence.runs.sources import find_sources
 from despur.evidence.verdicts import DECIDED, ORDERS, NumberVerdict
 from despur.orchestration import artifact_files, configuration, experiments, matrix
 from despur.orchestration.experiments import REFERENCE
-from despur.orchestration.paper_folders import find_paper
 from despur.reporting.digits import find_reference, keep_digits
 from despur.reporting.pages import origin
 from despur.reporting.pages.cost import list_times
 from despur.reporting.pages.judged_claims import select_open
 from despur.reporting.pages.open_choices import CHOICES
 from despur.reporting.pages.summary import renew_documents
+from despur.reporting.tables import read_caption
 from despur.reporting.without_training import write_choices, write_verdicts
 from despur.specs.settings import SettingError
 from despur.storage.store import InputError, atomic, write_csv, write_json
@@ -83,11 +83,10 @@ def keep_paper(config: dict[str, Any], paper: str) -> Path:
 
 def format_page(paper: str, folder: Path) -> str:
     """The page of a kept folder: its figures with their captions, and its tables."""
-    title, captions = experiments.load_experiments(paper)["title"], find_paper(paper) / "captions"
+    title = experiments.load_experiments(paper)["title"]
     parts = [f"# {title}, on small bundled data", "Orders may be looked at here; numbers say nothing about the paper."]
     for figure in sorted(folder.glob("figure_*.png")):
-        caption = captions / f"{artifact_files.find_artifact(paper, figure.stem)}.rst"
-        parts += [f"![{figure.stem}]({figure.name})", caption.read_text().strip()]
+        parts += [f"![{figure.stem}]({figure.name})", read_caption(paper, figure.stem).strip()]
     tables = ", ".join(f"[{file.stem}]({file.name})" for file in sorted(folder.glob("*.md")) if file.name != PAGE)
     return "\n\n".join([*parts, f"Tables: {tables}."]) + "\n"
 
