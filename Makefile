@@ -27,8 +27,7 @@ smoke: $(VENV)/ready ## does it work here? one method, one seed (config/smoke.ya
 	@$(RUN) despur show results/runs/colored_digits/jtt/s0
 	@echo "Made: tables, figures and results/smoke/scorecard.html, below results/smoke."
 	@echo "It means: every step works here, from data to pages. One seed says nothing about a paper."
-	@echo "Next: type make, which runs all five papers on bundled data in less than an hour;"
-	@echo "      for single commands first: . .venv/bin/activate"
+	@echo "Next: type make (all five papers, in tens of minutes), or . .venv/bin/activate for single commands."
 
 environment: $(VENV)/ready ## .venv with exactly the locked packages
 	@echo "The environment is ready: . $(VENV)/bin/activate"

@@ -100,7 +100,7 @@ def test_what_is_typed_at_make_can_be_planned(command):
 def test_make_smoke_ends_with_what_it_made_what_it_means_and_what_to_type_next():
     *_, made, means, following = plan_make(["make", "smoke"]).splitlines()
     assert re.fullmatch(r'echo "Made: .+ results/smoke/scorecard\.html, below results/smoke\."', made)
-    assert re.fullmatch(r'echo "It means: .+"', means) and re.match(r'echo "Next: make runs ', following)
+    assert re.fullmatch(r'echo "It means: .+"', means) and re.match(r'echo "Next: type make ', following)
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from despur.orchestration.artifact_files import format_label
 from despur.orchestration.configuration_files import load_merged
 from despur.orchestration.experiments import load_experiments
 from despur.orchestration.paper_folders import PAPERS
-from despur.reporting.reference import PAGE
+from despur.reporting.reference import sort_artifacts
 from despur.reporting.tables import read_caption
 
 INTRODUCTION = (
@@ -30,7 +30,7 @@ def build_pages() -> dict[str, str]:
             f"[{folder.name}]({name}.md)",
             escape(load_experiments(folder.name)["title"]),
             folder.parent.name,
-            str(sum(len(sort_artifacts(folder, suffix)) for suffix in SHOWN)),
+            str(len(list_shown(folder))),
         ]
         for folder, name in zip(folders, names, strict=True)
     ]
@@ -48,10 +48,14 @@ def name_page(folder: Path) -> str:
 
 def build_page(folder: Path) -> str:
     """The figures of a paper in a run, then its tables, which open on a click."""
-    files = [file for suffix in SHOWN for file in sort_artifacts(folder, suffix)]
     parts = [escape(load_experiments(folder.name)["title"]), describe_origin(folder)]
-    parts += [part for file in files for part in show_artifact(folder, file)]
+    parts += [part for file in list_shown(folder) for part in show_artifact(folder, file)]
     return page(f"{folder.name}, run {folder.parent.name}", *parts, "[The gallery](index.md)")
+
+
+def list_shown(folder: Path) -> list[Path]:
+    """Figures, then tables."""
+    return [file for suffix in SHOWN for file in sort_artifacts(folder.name, folder.glob(f"*{suffix}"))]
 
 
 def build_matrix_page(figure: Path) -> str:
@@ -64,13 +68,6 @@ def build_matrix_page(figure: Path) -> str:
         f"```bash\n{find_command(run, 'matrix.png')}\n```",
         "[The gallery](index.md)",
     )
-
-
-def sort_artifacts(folder: Path, suffix: str) -> list[Path]:
-    """The files of a kind, in the order of the paper's experiments.yaml."""
-    order = list(load_experiments(folder.name)["artifacts"])
-    files = sorted(file for file in folder.glob(f"*{suffix}") if file.name != PAGE)
-    return sorted(files, key=lambda file: order.index(file.stem) if file.stem in order else len(order))
 
 
 def describe_origin(folder: Path) -> str:

@@ -83,6 +83,13 @@ def test_a_table_costs_what_its_configuration_makes_for_it():
     assert of_table["jobs"] == every["jobs"] == len(list_jobs_behind(f"{folder}/metrics.csv" for folder in files)) > 30
 
 
+def test_a_table_that_does_not_exist_is_refused_and_a_run_needs_no_configuration(tmp_path, monkeypatch):
+    with pytest.raises(SettingError, match="cnc has no table_99; it has table_1"):
+        list(plan("cpu", [Path("results/papers/cnc/table_99.md")]))
+    monkeypatch.chdir(tmp_path)
+    assert any("2" in line.split() for line in plan(None, [Path("results/runs/cmnist/erm/s0/outputs.safetensors")]))
+
+
 def test_a_file_asks_for_its_own_stage_and_a_wrong_path_is_refused():
     rows = json.loads(format_json(plan("gpu", [Path("results/runs/cmnist/erm/s0/outputs.safetensors")])))["cost"]
     assert [row["jobs"] for row in rows] == [2, 2]  # data and training, no evaluation

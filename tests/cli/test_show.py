@@ -9,7 +9,7 @@ from making import write_run
 from scipy import stats
 
 from despur.cli.diff import show_difference
-from despur.cli.metrics import Roles, format_seeds
+from despur.cli.metrics import Roles, format_seeds, format_spread
 from despur.cli.rows import Row, format_json
 from despur.cli.show import list_ranking, show_runs
 from despur.specs.settings import SettingError
@@ -239,6 +239,10 @@ def test_what_a_run_shows_is_json_for_programs(sweep):
     points = json.loads(format_json(show_runs([sweep])))["points"]
     measured = {"point": "lambda=2", "rank": 1, "seeds": 2, "gap validation": 0.95, "gap best": 0.05}
     assert points[0] == measured | {"run": "results/runs/colored_digits/erm+lambda=0.5~1~2"}
+
+
+def test_a_deviation_of_equal_values_is_zero():
+    assert format_spread([0.1 + 0.2, 0.3]) == "0.3 (0)" and format_spread([0.25]) == "0.25"
 
 
 def test_what_has_no_metrics_is_refused():

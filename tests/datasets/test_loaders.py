@@ -97,7 +97,7 @@ def test_a_data_set_that_is_not_there_is_an_error_that_says_where_it_was_looked_
 
 def test_a_missing_column_is_an_error_that_names_it_and_what_is_there(tmp_path):
     path = waterbirds(tmp_path, header=("img_id", "img_filename", "label", "split", "place", "place_filename"))
-    fails("waterbirds", tmp_path, str(path), "no column y", "label", "unpack it into")
+    fails("waterbirds", tmp_path, str(path), "no column y", "label", "unpack it (again) into")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_missing_column_is_an_error_that_names_it_and_what_is_there(tmp_path):
 )
 def test_a_wrong_code_is_an_error_that_names_column_sample_and_codes(tmp_path, row, column, value, words):
     path = waterbirds(tmp_path, birds=changed(BIRDS, row, column, value))
-    fails("waterbirds", tmp_path, str(path), "unpack it into", *words)
+    fails("waterbirds", tmp_path, str(path), "unpack it (again) into", *words)
 
 
 def test_an_empty_split_is_an_error(tmp_path):
@@ -126,14 +126,14 @@ def test_an_empty_split_is_an_error(tmp_path):
 def test_a_file_that_is_no_table_is_an_error(tmp_path, content):
     path = waterbirds(tmp_path)
     path.write_bytes(content)
-    fails("waterbirds", tmp_path, str(path), "unpack it into")
+    fails("waterbirds", tmp_path, str(path), "unpack it (again) into")
 
 
 def test_a_missing_image_is_an_error_before_any_is_decoded(tmp_path):
     path = waterbirds(tmp_path)
     for i in (3, 8):
         (path.parent / BIRDS[i][1]).unlink()
-    fails("waterbirds", tmp_path, str(path.parent / BIRDS[3][1]), "2 of 12", "unpack it into")
+    fails("waterbirds", tmp_path, str(path.parent / BIRDS[3][1]), "2 of 12", "unpack it (again) into")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_an_unreadable_image_is_an_error_that_names_it_and_nothing_is_written(tm
     path = waterbirds(tmp_path)
     image = path.parent / BIRDS[5][1]
     image.write_bytes(spoil(image.read_bytes()))
-    fails("waterbirds", tmp_path, str(image), "unpack it into", make=True)
+    fails("waterbirds", tmp_path, str(image), "unpack it (again) into", make=True)
     assert not list((tmp_path / "out").iterdir())
 
 
@@ -421,7 +421,7 @@ def test_comments_are_tokenised_cut_and_padded(tmp_path, monkeypatch):
 )
 def test_a_fault_in_the_comments_is_an_error_that_names_it(tmp_path, monkeypatch, change, words):
     path, _ = civilcomments(tmp_path, monkeypatch, change)
-    fails("civilcomments", tmp_path, str(path), "unpack it into", "DESPUR_DATA_ROOT", *words)
+    fails("civilcomments", tmp_path, str(path), "unpack it (again) into", "DESPUR_DATA_ROOT", *words)
 
 
 @pytest.mark.parametrize("content", ["", "<html>404</html>\n", "hello\nworld\n"])

@@ -229,6 +229,8 @@ def test_seeds_with_draws_of_their_own_are_of_the_same_data(monkeypatch):
     rows = list(two_classes.measure_artifact_run(run, ["a", "b"]))
     assert [(row["data"], row["seed"], row["value"]) for row in rows] == [("moji", 0, 0.5), ("moji", 1, 0.5)]
     assert [(row["paper"], row["collapsed"]) for row in rows] == [("fair_cl", False), ("fair_cl", True)]
+    monkeypatch.setattr(two_classes, "load_metrics", lambda _: pd.DataFrame(own[:1]))  # seed 1 is not evaluated
+    assert [row["seed"] for row in two_classes.measure_artifact_run(run, ["a", "b"])] == [0]
 
 
 def test_metrics_on_two_of_three_classes():

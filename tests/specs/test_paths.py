@@ -73,6 +73,7 @@ def test_other_paths_are_refused_by_name(path):
         ("results/runs/cmnist/erm/s2-0", "'s2-0' is no range of seeds"),
         ("results/runs/cmnist/cnc+lambda=/s0", "'cnc+lambda=' is no name"),
         ("results/data", "lacks a data set"),
+        ("/data/mine/results/runs/Foo/cnc/s0", "'Foo' is no data set"),
         ("results/scorecard.html", "none of its folders is data, "),
         ("results/data/cmnist/more/files.csv", "more/files.csv is no file in it"),
     ],

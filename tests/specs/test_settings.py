@@ -118,3 +118,9 @@ def test_no_declared_number_may_be_infinite():
     for name, setting in numbers.items():
         with pytest.raises(SettingError, match=re.escape(name)):
             setting.parse(name, "inf")
+
+
+def test_several_values_between_commas_are_told_their_spelling():
+    setting = read_declarations("methods", "cnc")["SETTINGS"]["lambda"]
+    with pytest.raises(SettingError, match=r"lambda=0.5,0.6: .*; several values are written 0.5~0.6"):
+        setting.parse("lambda", "0.5,0.6")

@@ -56,6 +56,19 @@ def test_orders_on_substitutes_stand_apart_from_claims_on_the_papers_data():
     assert "“b is best”: undecided (cmnist)" in found.claim  # it has no p value: Holm lets it not stand
 
 
+def test_verdicts_on_claims_that_do_not_stand_are_told_apart_and_a_primary_claim_has_its_estimate():
+    measured = {"tier": Tier.PAPER, "estimate": 0.25, "low": 0.125, "high": 0.375, "reason": "", "k": 1}
+    sure = measured | {"verdict": "holds", "p_holds": 1e-9, "p_fails": 1.0}
+    found = known(
+        sure | {"claim": "a"},
+        sure | {"claim": "b", "p_holds": 0.004},
+        measured | {"claim": "c", "verdict": "undecided", "p_holds": 0.3, "p_fails": 0.9, "primary": "abstract"}
+        | {"statement": "c is best", "advice": "about 16 seeds; then it would hold"},
+    )  # fmt: skip
+    assert found.cells[summary.CLAIMS] == "2 (1), 0, 1"
+    assert "“c is best”: undecided (cmnist: +0.25 [+0.125, +0.375], about 16 seeds, then it would hold)" in found.claim
+
+
 def test_orders_with_another_encoder_have_a_column_and_a_line_where_there_are_any():
     title = summary.ORDERS_SEEN[Tier.OTHER_ENCODER]
     row = {

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def show_difference(first: Path, second: Path) -> Iterator[str]:
-    """how two runs differ: settings, seeds, code, versions, and the metrics of the headline split, point by point,
-    with an interval of each change, paired by seed"""
+    """how two runs differ: settings, seeds, versions, code (of one method), and the metrics of the headline split,
+    point by point, with an interval of each change, paired by seed"""
     if data := [str(path) for path in (first, second) if locate_result(path).stage == "data"]:
         raise SettingError(
             f"{', '.join(data)}: data, which no run is; results/{{stage1,groups,runs}}/DATASET/NAME/SEEDS can differ"

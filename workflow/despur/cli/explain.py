@@ -11,7 +11,7 @@ from despur.orchestration.configuration import list_shown_folders, load_all_conf
 from despur.specs.declarations import paper_hyperparameters, read_declarations, summarize
 from despur.specs.names import parse
 from despur.specs.paths import ResultPath, locate_result
-from despur.specs.settings import SettingError, spell
+from despur.specs.settings import spell
 from despur.specs.spec import Spec
 from despur.specs.stages import STAGES
 
@@ -31,8 +31,10 @@ def explain(path: str, defaults: bool = False) -> Iterator[str]:
         yield "reads    " + ", ".join(
             str(Path("results") / earlier.folder.relative_to(earlier.root)) for earlier in inputs
         )
-    users = list_users(folder) or ["no table or figure of a configuration"] if result.stage == "runs" else []
-    for i, line in enumerate(users):
+    nobody = (
+        ["no table or figure of a configuration"] if result.stage == "runs" else []
+    )  # what others read is not asked
+    for i, line in enumerate(list_users(folder) or nobody):
         yield f"{'' if i else 'shown by':8} {line}"
     yield from settings
 
@@ -123,10 +125,8 @@ def list_settings(points: list[Spec], origins: SettingOrigins, defaults: bool, p
 
 def explain_artifact(path: Path) -> Iterator[str]:
     """A table or figure of a paper: what it shows, and the runs behind it in each configuration that makes it."""
-    paper, artifact = path.parent.name, path.stem
+    paper, artifact = artifact_files.locate_artifact(path)
     experiment = experiments.load_experiments(paper)
-    if artifact not in experiment["artifacts"]:
-        raise SettingError(f"{path}: {paper} has no {artifact}; it has {', '.join(experiment['artifacts'])}")
     script = artifact_files.spell_folder(paper) / f"{artifact_files.find_module(artifact)[0]}.py"
     yield f"{path}: {artifact_files.format_label(artifact)} of {experiment['title']}, made by {script}"
     for file, config in load_all_configurations().items():

@@ -163,7 +163,8 @@ def format_spread(values: "Sequence[float] | pd.Series") -> str:
     values = pd.Series(values, dtype=float).dropna()
     if not len(values):
         return "–"
-    spread = values.std() if values.nunique() > 1 else 0.0  # of equal values, a deviation is rounded to 1e-17
+    spread = values.std() if len(values) > 1 else 0.0
+    spread = spread if spread > 1e-12 else 0.0  # what floats alone make
     return f"{values.mean():.4g}" + (f" ({spread:.2g})" if len(values) > 1 else "")
 
 

@@ -116,12 +116,12 @@ def format_open(open_runs: "OpenRuns", hours: float, raw_data: str) -> Row:
     )
 
 
-def list_jobs_of(path: Path, config: Mapping[str, Any]) -> set[ResultPath]:
+def list_jobs_of(path: Path, configfile: Path) -> set[ResultPath]:
     """The jobs behind a run's folder, or behind a table or figure of a configuration."""
     if path.parent.parent.name != "papers":
         return list_jobs_behind([str(name_last_file(path))])
-    paper = path.parent.name
-    return list_jobs_behind(artifact_files.list_inputs(config, paper, artifact_files.find_artifact(paper, path.stem)))
+    paper, artifact = artifact_files.locate_artifact(path)
+    return list_jobs_behind(artifact_files.list_inputs(configuration.load_configuration(configfile), paper, artifact))
 
 
 def plan(
@@ -131,10 +131,10 @@ def plan(
     if paths and only_open:
         raise SettingError("--open is of a configuration: name no paths")
     device = device or ("gpu" if list_visible_gpus() else "cpu")
-    config: Mapping[str, Any] = configuration.load_configuration(configfile)
     if paths:
-        yield from list_costs({str(path): list_jobs_of(path, config) for path in paths}, {}, device)
+        yield from list_costs({str(path): list_jobs_of(path, configfile) for path in paths}, {}, device)
         return
+    config: Mapping[str, Any] = configuration.load_configuration(configfile)
     if only_open:
         yield from list_open(config, device)
         return

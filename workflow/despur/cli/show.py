@@ -57,7 +57,7 @@ def show_seeds(paths: Sequence[Path], groups: bool, selection: str, oracle: bool
     criteria = [selection] if selection != "best" else sorted(set().union(*map(find_criteria, paths)))
     chosen = "the last" if criteria == ["last"] else f"by {', '.join(criteria)} of the split {roles.selecting}"
     spread = "mean (std) over seeds; " if table["seed"].nunique() > 1 else ""
-    text = f"{', '.join(folders)}: {seeds}; {spread}accuracies from 0 to 1. Best step: {chosen}"
+    text = f"{', '.join(folders)}: {seeds}; {spread}accuracies and gaps from 0 to 1. Best step: {chosen}"
     yield Row(
         text,
         "runs",

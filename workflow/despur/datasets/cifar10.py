@@ -46,7 +46,7 @@ SPLITS = {
 META = ("batches.meta", "5ff9c542aee3614f3951f8cda6e48888", "label_names")
 SOURCE = "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz"
 LICENSE = "not stated"
-REMEDY = f"Download {SOURCE} and unpack it into the folder that DESPUR_DATA_ROOT names"
+REMEDY = f"Download {SOURCE} and unpack it (again) into the folder that DESPUR_DATA_ROOT names"
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

@@ -25,7 +25,7 @@ DOWNLOADS = (  # the Python version
 SPLITS = {"train": {"train": "16019d7e3df5f24257cddd939b257f8d"}, "test": {"test": "f0ef6b0ae62326f3e7ffdfab6717acfc"}}
 META = ("meta", "7973b15100ade9c7d40fb424638fde48", "fine_label_names")
 SOURCE = "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz"
-REMEDY = f"Download {SOURCE} and unpack it into the folder that DESPUR_DATA_ROOT names"
+REMEDY = f"Download {SOURCE} and unpack it (again) into the folder that DESPUR_DATA_ROOT names"
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

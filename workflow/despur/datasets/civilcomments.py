@@ -108,7 +108,7 @@ RAW = ("civilcomments_v1.0/all_data_with_identities.csv",)
 SOURCE = "https://worksheets.codalab.org/rest/bundles/0x8cd3de0634154aeaad2ee6eb96723c6e/contents/blob/"
 LICENSE = "CC0"
 REMEDY = (
-    f"Download {SOURCE} (WILDS's CivilComments) and unpack it into civilcomments_v1.0/ in the folder that "
+    f"Download {SOURCE} (WILDS's CivilComments) and unpack it (again) into civilcomments_v1.0/ in the folder that "
     "DESPUR_DATA_ROOT names"
 )
 DOWNLOADS = (  # WILDS's

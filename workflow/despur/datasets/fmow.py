@@ -36,7 +36,9 @@ DOWNLOADS = (  # WILDS's
 FOLDER = "fmow_v1.1"
 SOURCE = "https://worksheets.codalab.org/rest/bundles/0xaec91eb7c9d548ebb15e1b5e60f966ab/contents/blob/"
 LICENSE = "FMoW Challenge Public License"
-REMEDY = f"Download {SOURCE} (WILDS's FMoW) and unpack it into {FOLDER}/ in the folder that DESPUR_DATA_ROOT names"
+REMEDY = (
+    f"Download {SOURCE} (WILDS's FMoW) and unpack it (again) into {FOLDER}/ in the folder that DESPUR_DATA_ROOT names"
+)
 YEARS = {"train": (0, 2013), "val": (2013, 2016), "test": (2016, 9999)}  # from, before
 OTHER = "Other"  # countries without a region: of no group
 MOST_UNKNOWN = 0.2  # of all images. Where it is more, a part of the table is missing

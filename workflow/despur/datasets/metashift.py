@@ -45,7 +45,7 @@ DOWNLOADS = (
         "read_in": "YyzHarry/SubpopBench, subpopbench/scripts/download.py",
     },
 )
-REMEDY = f"Download {SOURCE} and unpack it into metashift/ in the folder that DESPUR_DATA_ROOT names"
+REMEDY = f"Download {SOURCE} and unpack it (again) into metashift/ in the folder that DESPUR_DATA_ROOT names"
 
 
 def list_images(data_root: Path) -> pd.DataFrame:

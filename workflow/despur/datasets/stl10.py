@@ -52,7 +52,7 @@ MD5 = {
 }
 SOURCE = "https://ai.stanford.edu/~acoates/stl10/stl10_binary.tar.gz"
 LICENSE = "not stated; from ImageNet"
-REMEDY = f"Download {SOURCE} and unpack it into the folder that DESPUR_DATA_ROOT names"
+REMEDY = f"Download {SOURCE} and unpack it (again) into the folder that DESPUR_DATA_ROOT names"
 
 
 def resized(pixels: Array, size: int) -> Array:

@@ -47,7 +47,7 @@ CLASSES = 200  # Le & Yang 2015
 SIZE = 64
 SOURCE = "https://cs231n.stanford.edu/tiny-imagenet-200.zip"
 LICENSE = "ImageNet: non-commercial research"
-REMEDY = f"Download {SOURCE} and unpack it into the folder that DESPUR_DATA_ROOT names"
+REMEDY = f"Download {SOURCE} and unpack it (again) into the folder that DESPUR_DATA_ROOT names"
 
 
 def validation(folder: Path, synsets: list[str], remedy: str) -> Files:

@@ -102,7 +102,9 @@ DOWNLOADS = (  # the addresses of the authors; no size or checksum published
 
 SOURCE = "https://nlp.stanford.edu/data/dro/waterbird_complete95_forest2water2.tar.gz"
 LICENSE = "CUB-200-2011 and Places: non-commercial research"
-REMEDY = f"Download {SOURCE} (or WILDS's waterbirds_v1.0) and unpack it into the folder that DESPUR_DATA_ROOT names"
+REMEDY = (
+    f"Download {SOURCE} (or WILDS's waterbirds_v1.0) and unpack it (again) into the folder that DESPUR_DATA_ROOT names"
+)
 
 
 def prepare(image: Image.Image, size: int) -> Image.Image:

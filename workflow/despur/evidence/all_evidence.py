@@ -13,7 +13,7 @@ import pandas as pd
 from despur.evidence import tally
 from despur.evidence.claims.claim_format import read_claims
 from despur.evidence.measurements import SAME_MEASUREMENT, Measurement, list_measurements
-from despur.evidence.numbers.counts import COMPARED, count_standing
+from despur.evidence.numbers.counts import COMPARED, RATE, count_standing
 from despur.evidence.statistics.multiplicity import WRONG, adjust_false_discoveries, adjust_holm, calibrate
 from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ORDERS, ClaimVerdict, NumberVerdict, Tier
 from despur.orchestration.experiments import REFERENCE
@@ -46,7 +46,8 @@ class PaperEvidence:
     """What a first screen says of a paper: its ``primary`` claims (rows of claims); of distinct measurements, how many
     have each verdict (``numbers``), how many of these stand at 5 % false discoveries (``standing``), and how many of
     each kind of settings were compared (``settings``); how many ``claims`` have each verdict on the paper's data, on
-    its data with another encoder, and on substitutes."""
+    its data with another encoder, and on substitutes; of those on the paper's data, how many of each verdict stand
+    (``standing_claims``)."""
 
     paper: str
     primary: pd.DataFrame
@@ -54,6 +55,7 @@ class PaperEvidence:
     standing: Mapping[str, int]
     settings: Mapping[str, int]
     claims: Mapping[Tier, Mapping[str, int]]
+    standing_claims: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -165,4 +167,10 @@ def count_papers(papers: list[str], measurements: list[Measurement], claims: pd.
             count_standing(numbers),
             numbers.loc[numbers["verdict"].isin(COMPARED), "settings"].value_counts().to_dict(),
             {tier: said.loc[said["tier"].eq(tier), "verdict"].value_counts().to_dict() for tier in Tier},
+            said.loc[said["tier"].eq(Tier.PAPER) & mark_standing(said), "verdict"].value_counts().to_dict(),
         )
+
+
+def mark_standing(claims: pd.DataFrame) -> "pd.Series[bool]":
+    """Which verdicts on claims stand if 5 % of all may be false; of primary claims, each that is given does."""
+    return claims["primary"].ne("") | claims["q"].astype(float).le(RATE)

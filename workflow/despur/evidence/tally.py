@@ -117,7 +117,7 @@ def gather_claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     table = table[table["order"] >= 0].sort_values("order", kind="stable")  # without claims that left the file
     words = {name: table[name].fillna("") for name in CLAIM_TEXT_COLUMNS}
     counts = {name: table[name].fillna(0).astype(int) for name in ("seeds", "k")}
-    digits = {name: table[name].astype(float).round(12) for name in ("estimate", "low", "high")}  # of any processor
+    digits = {name: table[name].astype(float).round(12) for name in ("estimate", "low", "high")}  # not last bits
     table = table.assign(paper=paper, substitute=table["substitute"].eq(True), **words, **counts, **digits)
     artifacts = {name: claim.artifact for name, claim in claims.items()}
     kinds = {name: COMPARISON if claim.ours else CLAIM for name, claim in claims.items()}

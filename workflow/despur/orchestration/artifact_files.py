@@ -7,6 +7,7 @@ from typing import Any
 from despur.orchestration.experiments import RESULTS, configure_artifact, list_artifact_runs, load_experiments
 from despur.orchestration.paper_folders import PAPERS, find_paper, list_papers
 from despur.specs.paths import ResultPath, locate_result
+from despur.specs.settings import SettingError
 from despur.specs.stages import find_files
 
 # by the first word of an artifact's name: the module of its paper that makes it, and what it writes; the report
@@ -98,6 +99,14 @@ def find_artifact(paper: str, name: str) -> str:
     """The artifact whose job writes files of a name: that of the name, mostly."""
     here = load_experiments(paper)["artifacts"] if paper in list_papers() else {}
     return next((artifact for artifact, entry in here.items() if name in entry.get("writes", ())), name)
+
+
+def locate_artifact(path: Path) -> tuple[str, str]:
+    """The paper and the artifact of a file of ``results/papers/PAPER``. Raises SettingError where there is none."""
+    paper, artifact = path.parent.name, find_artifact(path.parent.name, path.stem)
+    if artifact not in (known := load_experiments(paper)["artifacts"]):
+        raise SettingError(f"{path}: {paper} has no {artifact}; it has {', '.join(known)}")
+    return paper, artifact
 
 
 def find_module(artifact: str) -> tuple[str, tuple[str, ...]]:

@@ -9,7 +9,7 @@ import gzip
 import json
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +84,21 @@ def keep_paper(config: dict[str, Any], paper: str) -> Path:
 def format_page(paper: str, folder: Path) -> str:
     """The page of a kept folder: its figures with their captions, and its tables."""
     title = experiments.load_experiments(paper)["title"]
-    parts = [f"# {title}, on small bundled data", "Orders may be looked at here; numbers say nothing about the paper."]
-    for figure in sorted(folder.glob("figure_*.png")):
+    parts = [
+        f"# {title}",
+        "Of substitute data only orders may be looked at; their numbers say nothing about the paper.",
+    ]
+    for figure in sort_artifacts(paper, folder.glob("*.png")):
         parts += [f"![{figure.stem}]({figure.name})", read_caption(paper, figure.stem).strip()]
-    tables = ", ".join(f"[{file.stem}]({file.name})" for file in sorted(folder.glob("*.md")) if file.name != PAGE)
+    tables = ", ".join(f"[{file.stem}]({file.name})" for file in sort_artifacts(paper, folder.glob("*.md")))
     return "\n\n".join([*parts, f"Tables: {tables}."]) + "\n"
+
+
+def sort_artifacts(paper: str, files: Iterable[Path]) -> list[Path]:
+    """Files of tables and figures, in the order of the paper's experiments.yaml; without the page of the folder."""
+    order = list(experiments.load_experiments(paper)["artifacts"])
+    known = sorted(file for file in files if file.name != PAGE)
+    return sorted(known, key=lambda file: order.index(file.stem) if file.stem in order else len(order))
 
 
 def keep_matrix(config: dict[str, Any]) -> Path:

@@ -151,7 +151,7 @@ def locate_result(path: str | Path) -> ResultPath:
 def explain_mismatch(path: str) -> str:
     """Which part of a path is not that of a result."""
     folders = path.strip("/").split("/")
-    start = next((i for i, folder in enumerate(folders) if folder in FOLDERS), None)
+    start = max((i for i, folder in enumerate(folders) if folder in FOLDERS), default=None)
     if start is None:
         return f"none of its folders is {', '.join(FOLDERS)}"
     parts, wanted = folders[start + 1 :], WANTED[: 1 if folders[start] == "data" else None]

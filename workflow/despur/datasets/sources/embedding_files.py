@@ -25,7 +25,10 @@ def list_files(paths: Iterable[Path]) -> str:
 def read_array(path: Path, remedy: str) -> Array:
     """The array of a .npy file, memory-mapped. Raises InputError for any other file."""
     try:
-        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))  # of an .npz: its names
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        if not isinstance(array, np.ndarray):
+            raise TypeError("it holds several arrays, as an .npz")
+        return array
     except NO_ARRAY as error:
         raise InputError(f"{path} is no array of numbers ({metadata_tables.join_lines(error)}). {remedy}") from error
 
@@ -44,7 +47,7 @@ def find_vectors(table: Path, ending: str, rows: int, remedy: str) -> tuple[Path
     path = metadata_tables.find(table.parent, f"{table.stem}{ending}", remedy)
     vectors = read_vectors(path)
     if len(vectors) != rows:
-        raise InputError(f"{path} has {len(vectors)} rows, but {table} has {rows}. {remedy}")
+        raise InputError(f"{path} has {len(vectors)} rows, but {table} has {rows}: get both of one release. {remedy}")
     return path, vectors
 
 

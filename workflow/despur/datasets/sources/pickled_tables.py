@@ -78,7 +78,8 @@ def read_pickled_data(path: Path, encoding: str = "ASCII") -> Any:
         with path.open("rb") as file:
             return _Data(file, encoding=encoding).load()
     except UNREADABLE as error:
-        raise InputError(f"{path} cannot be read as a pickle of arrays and tables ({error})") from error
+        said = f"{path} cannot be read as a pickle of arrays and tables ({type(error).__name__}: {error})"
+        raise InputError(f"{said}: get it anew, or save it as .parquet where that is read") from error
 
 
 def read_pickled_table(path: Path, columns: Iterable[str]) -> pd.DataFrame:

@@ -1,12 +1,11 @@
 """Metrics and resamples of the runs behind an artifact, local or recorded."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from despur.evidence.runs import run_files
@@ -131,13 +130,12 @@ def keep_candidates(table: pd.DataFrame, family: Sequence[str]) -> pd.DataFrame:
 
 
 def rows_where(table: pd.DataFrame, **values: Any) -> pd.DataFrame:
-    """The rows that have each of these values, or one of a list of them, in the column of its name."""
-    if not len(table):
-        return table
-    masks = [
-        table[key].isin(value) if isinstance(value, list) else table[key] == value for key, value in values.items()
-    ]
-    return table[np.logical_and.reduce(masks)]
+    """The rows that have each of these values, or one of several, in the column of its name."""
+    for key, value in values.items():
+        if len(table):
+            several = isinstance(value, Iterable) and not isinstance(value, str)
+            table = table[table[key].isin(list(value)) if several else table[key] == value]
+    return table
 
 
 def rows_of_data(table: pd.DataFrame, artifact_run: ArtifactRun, **values: Any) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from despur.evidence.runs.artifact_metrics import load_metrics, rows_where, select_test
 from despur.evidence.runs.changed_settings import name_run
-from despur.evidence.runs.run_files import load_labels
+from despur.evidence.runs.run_files import HERE, load_labels
 from despur.metrics import RESAMPLES
 from despur.metrics.fairness import leakage, tpr_gap
 from despur.metrics.groups import mean
@@ -103,6 +103,8 @@ def measure_artifact_run(artifact_run: ArtifactRun, classes: Sequence[str]) -> I
     for result in map(locate_result, artifact_run.folders):
         for run in result.runs():
             _, data, method, seed = name_run(artifact_run, run.key)
-            head = heads[data, method, seed] | {"paper_dataset": PAIR, "paper_method": "ce_multiclass"}
+            if not (own_head := heads.get((data, method, seed))):  # not evaluated, or its evaluation does not count
+                continue
+            head = own_head | {"paper_dataset": PAIR, "paper_method": "ce_multiclass", "measured": HERE}
             for row in measure_run(result, run, classes):
                 yield head | row

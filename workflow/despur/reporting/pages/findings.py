@@ -68,7 +68,7 @@ def describe_all(evidence: Evidence, records: list[JudgedRecord]) -> str:
     """What was found of all papers, in four sentences."""
     seconds = sum(judged.record.content["run"]["seconds"] for judged in records if not judged.reason)
     return (
-        f"{count_numbers(evidence)} {count_claims(select_own(evidence.claims)['verdict'])} Training took "
+        f"{count_numbers(evidence)} {describe_claim_counts(select_own(evidence.claims)['verdict'])} Training took "
         f"{seconds / 3600:.0f} hours (stage 2 of the recorded runs)."
     )
 
@@ -91,7 +91,7 @@ def count_numbers(evidence: Evidence) -> str:
     )
 
 
-def count_claims(verdicts: "pd.Series[str]") -> str:
+def describe_claim_counts(verdicts: "pd.Series[str]") -> str:
     """How many claims have each verdict."""
     counts = ", ".join(f"{verdict} {verdicts.eq(verdict).sum()}" for verdict in JUDGED)
     never = verdicts.eq(ClaimVerdict.NOT_EXECUTED).sum()
@@ -174,4 +174,4 @@ def describe_not_compared(measurements: list[Measurement]) -> Iterator[str]:
         yield f"- **Measured, and not comparable**: {escape_star(said)}."
     if others:
         said = "; ".join(f"{count} ({reason})" for reason, count in others.items())
-        yield f"- **Not measured, as they could not be compared**: {escape_star(said)}."
+        yield f"- **Further numbers that are not compared**, with the reason: {escape_star(said)}."

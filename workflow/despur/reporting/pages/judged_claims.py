@@ -11,10 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from despur.evidence.all_evidence import Evidence
+from despur.evidence.all_evidence import Evidence, mark_standing
 from despur.evidence.claims.claim_evidence import format_estimate
 from despur.evidence.claims.refusals import PRESUPPOSED
-from despur.evidence.numbers.counts import RATE
 from despur.evidence.verdicts import DECIDED, ORDERS, ClaimVerdict, NumberVerdict, Tier
 from despur.orchestration.experiments import load_experiments
 from despur.reporting.markdown import escape_star, to_markdown
@@ -71,7 +70,7 @@ def describe_judged(judged: pd.DataFrame) -> Iterator[str]:
 def format_row(row: dict[Any, Any]) -> list[str]:
     """The cells of a claim. Of one whose presupposition is not shown, no contrast says anything."""
     said = [escape_star(row["statement"]), "–", "–"]
-    if not (row["reason"].startswith(PRESUPPOSED) or any(map(pd.isna, (row["estimate"], row["low"], row["high"])))):
+    if has_estimate(row):
         pair = re.sub(r" \(.*", "", row["weakest"])  # without the data and metric that both have
         of = f" (of {float(row['k']):g})" if float(row["k"]) > 1 else ""
         margin = f", margin {row['margin']:g}" if row["margin"] and not pd.isna(row["margin"]) else ""
@@ -79,6 +78,12 @@ def format_row(row: dict[Any, Any]) -> list[str]:
     why = "; ".join(text for text in (row["reason"], row["advice"]) if text)
     q = "–" if pd.isna(row["q"]) else f"{row['q']:.2g}"
     return [*said, str(row["seeds"]), str(row["verdict"]), q, why or "–"]
+
+
+def has_estimate(row: dict[Any, Any]) -> bool:
+    """Whether a contrast of a claim says something: it was measured, and what the claim presupposes is shown."""
+    measured = not any(pd.isna(row.get(name, math.nan)) for name in ("estimate", "low", "high"))
+    return measured and not row["reason"].startswith(PRESUPPOSED)
 
 
 def describe_open(open_claims: pd.DataFrame) -> Iterator[str]:
@@ -110,11 +115,6 @@ def describe_claims(judged: pd.DataFrame) -> Iterator[str]:
             stands = mark_standing(decided).sum()
             each += f" (of {len(decided)} decided, {stands} stand if 5 % of such verdicts may be false)"
         yield escape_star(f"- **[Claims on the paper's data](judged_claims.md)**: {each}{''.join(said)}")
-
-
-def mark_standing(decided: pd.DataFrame) -> "pd.Series[bool]":
-    """Which of these verdicts on claims stand if 5 % of all may be false; of primary claims, each does."""
-    return decided["primary"].ne("") | decided["q"].astype(float).le(RATE)
 
 
 def describe_other_encoder(claims: pd.DataFrame) -> Iterator[str]:
@@ -150,18 +150,18 @@ def describe_primary(primary: pd.DataFrame, measured_datasets: Collection[str] =
     own = own.assign(paper_dataset=own["paper_dataset"].mask(own["verdict"].eq(ClaimVerdict.NOT_RUN), missing))
     own["paper_dataset"] += [add_estimate(row) for row in own.to_dict("records")]
     for statement, rows in own.groupby("statement", sort=False):
-        verdicts = rows.groupby("verdict", sort=False)["paper_dataset"].agg(", ".join)
+        verdicts = rows.groupby("verdict", sort=False)["paper_dataset"].agg("; ".join)
         verdict_texts = ", ".join(f"{shorten(verdict)} ({datasets})" for verdict, datasets in verdicts.items())
         said.append(f"“{statement}”: {verdict_texts}")
     return f"Primary claim{'s' * (len(said) > 1)}: {'; '.join(said) or 'none named'}."
 
 
 def add_estimate(row: dict[Any, Any]) -> str:
-    """``: -0.03 [-0.13, +0.07], about 16 seeds; then it would fail``: what was measured of a claim, if anything was."""
-    values = [row.get(name, math.nan) for name in ("estimate", "low", "high")]
-    if row["verdict"] not in DECIDED or any(map(pd.isna, values)):
+    """``: -0.03 [-0.13, +0.07], about 16 seeds, then it would fail``: what was measured of a claim, if anything was."""
+    if row["verdict"] not in DECIDED or not has_estimate(row):
         return ""
-    return ", ".join([f": {format_estimate(*values)}", *filter(None, [row.get("advice", "")])])
+    advice = (row.get("advice") or "").replace(";", ",")
+    return ", ".join(filter(None, [f": {format_estimate(row['estimate'], row['low'], row['high'])}", advice]))
 
 
 def list_missing(measured_datasets: Collection[str], datasets: str) -> str:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
-
 from despur.evidence.all_evidence import Evidence, PaperEvidence, load_evidence
 from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.numbers.verdicts import P_VALUES
@@ -18,7 +16,6 @@ from despur.reporting.pages.judged_claims import (
     NOT_MEASURED,
     describe_primary,
     list_measured_datasets,
-    mark_standing,
     select_own,
     shorten,
 )
@@ -79,7 +76,7 @@ def summarize_papers(evidence: Evidence) -> list[PaperSummary]:
             describe_primary(paper.primary, list_measured_datasets(paper.paper, evidence)),
             {
                 "primary claim": "; ".join(dict.fromkeys(map(shorten, select_own(paper.primary)["verdict"]))),
-                CLAIMS: count_claims(evidence.claims[evidence.claims["paper"].eq(paper.paper)]),
+                CLAIMS: count_claims(paper),
                 **{title: count_cell(paper, verdicts) for title, verdicts in COUNTS.items()},
                 "settings": describe_settings(paper, evidence),
                 **{ORDERS_SEEN[tier]: count_verdicts(paper.claims[tier], ORDERS) for tier in tiers},
@@ -99,15 +96,15 @@ def count_cell(paper: PaperEvidence, verdicts: list[NumberVerdict]) -> str:
     return f"{sum(counts)} ({standing})" if shows_standing else str(sum(counts))
 
 
-def count_claims(claims: pd.DataFrame) -> str:
+def count_claims(paper: PaperEvidence) -> str:
     """``7 (2), 0, 16``: how many claims hold, fail and are undecided on the paper's data; in brackets, how many of
     these verdicts stand among all. A dash where none has a verdict."""
-    own, cells = select_own(claims), []
+    counts, standing = paper.claims[Tier.PAPER], paper.standing_claims
+    cells = []
     for verdict in DECIDED:
-        rows = own[own["verdict"].eq(verdict)]
-        standing = len(rows) if verdict == ClaimVerdict.UNDECIDED else mark_standing(rows).sum()
-        cells.append(f"{len(rows)}" if standing == len(rows) else f"{len(rows)} ({standing})")
-    return ", ".join(cells) if own["verdict"].isin(DECIDED).any() else "–"
+        all_stand = verdict == ClaimVerdict.UNDECIDED or standing.get(verdict, 0) == counts.get(verdict, 0)
+        cells.append(f"{counts.get(verdict, 0)}" + ("" if all_stand else f" ({standing.get(verdict, 0)})"))
+    return ", ".join(cells) if any(counts.get(verdict) for verdict in DECIDED) else "–"
 
 
 def describe_settings(paper: PaperEvidence, evidence: Evidence) -> str:
