@@ -88,7 +88,7 @@ def test_what_is_no_array_and_what_is_missing_is_refused(moji):
         read(MOJI, moji)
     with path.open("wb") as file:
         np.savez(file, vectors=np.zeros((40, 3)))
-    with pytest.raises(InputError, match=r"pos_neg.*vectors are floats"):
+    with pytest.raises(InputError, match=r"pos_neg.*several arrays, as an .npz"):
         read(MOJI, moji)
     path.unlink()
     with pytest.raises(InputError, match=r"pos_neg.*Download"):
