@@ -89,7 +89,7 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
         for axis in row[:2]:
             axis.tick_params(axis="x", rotation=45)
         points = plot_epochs(row[2], epochs)
-        figure.colorbar(points, ax=row[2], label=f"color: {LABELS[WORST]}", aspect=14, shrink=0.75)
+        figure.colorbar(points, ax=row[2], label="worst group, %", aspect=14, shrink=0.75)
         plot_path(row[3], best)
         set_titles(row, "worst group", "alignment", "each epoch", "selected")
     write_figure(output, figure, table)

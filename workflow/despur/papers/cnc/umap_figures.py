@@ -75,7 +75,7 @@ def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
             run = runs.loc[(artifact_run.dataset, points["data"][0])].squeeze()
             p_corr = float(run["data.p_corr"])
             plot_pair(pair, points, (f"$p_{{corr}}$ = {p_corr:g}",) * 2)
-            pair[0].set_xlabel(f"worst group of the model: {run['value']:.0%}")
+            pair[0].set_xlabel(f"worst group: {run['value']:.0%}")
             tables.append(points.assign(p_corr=p_corr))
         add_legend(row[3], points)
     write_figure(output, figure, pd.concat(tables))
