@@ -135,7 +135,9 @@ def test_what_is_typed_at_python_runs(clone, finished, command):
     own.environment = project.environment | {"PYTHONPATH": ":".join(paths)}
     code, text = finish(own.start("-m", module, *arguments))
     # there is no data, nobody to ask, and no scorecard
-    unmet = {"check": "missing|there|holds no", "fetch": "say --yes", "summary": "scorecard.csv is not there"}.get(arguments[0])
+    unmet = {"check": "missing|there|holds no", "fetch": "say --yes", "summary": "scorecard.csv is not there"}.get(
+        arguments[0]
+    )
     lacks_data = unmet and re.search(rf"^error: .*({unmet})", text, re.MULTILINE)
     assert "Traceback" not in text and (code == 0 or lacks_data), text
 
