@@ -31,10 +31,10 @@ def explain(path: str, defaults: bool = False) -> Iterator[str]:
         yield "reads    " + ", ".join(
             str(Path("results") / earlier.folder.relative_to(earlier.root)) for earlier in inputs
         )
-    nobody = (
-        ["no table or figure of a configuration"] if result.stage == "runs" else []
-    )  # what others read is not asked
-    for i, line in enumerate(list_users(folder) or nobody):
+    users = list_users(folder)
+    if not users and result.stage == "runs":  # other results may be read by runs that are shown
+        users = ["no table or figure of a configuration"]
+    for i, line in enumerate(users):
         yield f"{'' if i else 'shown by':8} {line}"
     yield from settings
 

@@ -46,8 +46,8 @@ class PaperEvidence:
     """What a first screen says of a paper: its ``primary`` claims (rows of claims); of distinct measurements, how many
     have each verdict (``numbers``), how many of these stand at 5 % false discoveries (``standing``), and how many of
     each kind of settings were compared (``settings``); how many ``claims`` have each verdict on the paper's data, on
-    its data with another encoder, and on substitutes; of those on the paper's data, how many of each verdict stand
-    (``standing_claims``)."""
+    its data with another encoder, and on substitutes; of those on the paper's data, how many that hold, and how many
+    that fail, stand (``standing_claims``)."""
 
     paper: str
     primary: pd.DataFrame
@@ -167,8 +167,14 @@ def count_papers(papers: list[str], measurements: list[Measurement], claims: pd.
             count_standing(numbers),
             numbers.loc[numbers["verdict"].isin(COMPARED), "settings"].value_counts().to_dict(),
             {tier: said.loc[said["tier"].eq(tier), "verdict"].value_counts().to_dict() for tier in Tier},
-            said.loc[said["tier"].eq(Tier.PAPER) & mark_standing(said), "verdict"].value_counts().to_dict(),
+            count_standing_claims(said[said["tier"].eq(Tier.PAPER)]),
         )
+
+
+def count_standing_claims(claims: pd.DataFrame) -> dict[str, int]:
+    """How many claims that hold, and how many that fail, stand."""
+    standing = claims.loc[mark_standing(claims), "verdict"]
+    return {verdict: int(standing.eq(verdict).sum()) for verdict in (ClaimVerdict.HOLDS, ClaimVerdict.FAILS)}
 
 
 def mark_standing(claims: pd.DataFrame) -> "pd.Series[bool]":

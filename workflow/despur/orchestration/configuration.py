@@ -16,8 +16,8 @@ from despur.orchestration.configuration_files import (
 from despur.orchestration.experiments import load_experiments
 from despur.specs.declarations import PACKAGE, read_declarations
 from despur.specs.extensions import use_extensions
-from despur.specs.names import parse, shorten, show_text, unknown
-from despur.specs.paths import ResultPath, chunk_seeds, locate_result, split_stage
+from despur.specs.names import parse, shorten, show_text, split_stage, unknown
+from despur.specs.paths import ResultPath, chunk_seeds, locate_result
 from despur.specs.resolution import resolve_canonical
 from despur.specs.settings import SettingError
 from despur.specs.stages import STAGES

@@ -45,8 +45,8 @@ from typing import Any
 
 from despur.orchestration.paper_folders import find_paper
 from despur.orchestration.screenings import list_screenings
-from despur.specs.names import change_settings, parse
-from despur.specs.paths import ResultPath, chunk_seeds, chunk_size, split_stage
+from despur.specs.names import change_settings, parse, split_stage
+from despur.specs.paths import ResultPath, chunk_seeds, chunk_size
 from despur.specs.resolution import change_data, check_length, resolve
 from despur.specs.stages import STAGES
 from despur.specs.yaml_files import load_file

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from despur.specs.settings import SettingError
+from despur.specs.stages import PARTS
 
 LONGEST = 200  # characters of a name: file systems allow 255 bytes
 
@@ -69,3 +70,14 @@ def show_text(text: str) -> str:
 def shorten(text: str) -> str:
     """At most ``LONGEST`` characters of a text, for messages."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def split_stage(method: str) -> tuple[str, str]:
+    """The stage and the name of a method's specification: ``groups/clusters`` -> ``groups``, ``clusters``; ``cnc`` ->
+    ``runs``, ``cnc``."""
+    stage, slash, text = method.rpartition("/")
+    if slash and "=" in stage:
+        raise SettingError(f"{show_text(method)}: a value holds no slash; that of a model of a hub is written --")
+    if slash and stage not in PARTS:
+        raise unknown(f"stage of {method}:", stage, PARTS)
+    return stage or "runs", text

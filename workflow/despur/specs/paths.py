@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from despur.specs.declarations import read_declarations
-from despur.specs.names import parse, shorten, show_text, unknown
+from despur.specs.names import parse, shorten, show_text
 from despur.specs.resolution import draw_for_seeds, resolve, resolve_canonical
 from despur.specs.settings import SettingError, spell
 from despur.specs.spec import Spec, Sweep
@@ -161,17 +161,6 @@ def explain_mismatch(path: str) -> str:
     if len(parts) < len(wanted):
         return f"it lacks a {wanted[len(parts)][0]}"
     return f"{'/'.join(parts[len(wanted) :])} is no file in it"
-
-
-def split_stage(method: str) -> tuple[str, str]:
-    """The stage and the name of a method's specification: ``groups/clusters`` -> ``groups``, ``clusters``; ``cnc`` ->
-    ``runs``, ``cnc``."""
-    stage, slash, text = method.rpartition("/")
-    if slash and "=" in stage:
-        raise SettingError(f"{show_text(method)}: a value holds no slash; that of a model of a hub is written --")
-    if slash and stage not in PARTS:
-        raise unknown(f"stage of {method}:", stage, PARTS)
-    return stage or "runs", text
 
 
 def parse_seeds(text: str) -> list[int]:

@@ -2,7 +2,7 @@
 documents. Every count is one of :func:`despur.evidence.all_evidence.load_evidence`."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def summarize_papers(evidence: Evidence) -> list[PaperSummary]:
             describe_primary(paper.primary, list_measured_datasets(paper.paper, evidence)),
             {
                 "primary claim": "; ".join(dict.fromkeys(map(shorten, select_own(paper.primary)["verdict"]))),
-                CLAIMS: count_claims(paper),
+                CLAIMS: count_verdicts(paper.claims[Tier.PAPER], DECIDED, paper.standing_claims),
                 **{title: count_cell(paper, verdicts) for title, verdicts in COUNTS.items()},
                 "settings": describe_settings(paper, evidence),
                 **{ORDERS_SEEN[tier]: count_verdicts(paper.claims[tier], ORDERS) for tier in tiers},
@@ -91,20 +91,9 @@ def count_cell(paper: PaperEvidence, verdicts: list[NumberVerdict]) -> str:
     counts = [paper.numbers.get(verdict, 0) for verdict in verdicts]
     if verdicts == [*COUNTED]:
         return f"{counts[0]} of {sum(counts)}" if sum(counts) else "–"
-    standing = sum(paper.standing[verdict] for verdict in verdicts if verdict in P_VALUES)
-    shows_standing = verdicts[0] in P_VALUES and standing < sum(counts)
-    return f"{sum(counts)} ({standing})" if shows_standing else str(sum(counts))
-
-
-def count_claims(paper: PaperEvidence) -> str:
-    """``7 (2), 0, 16``: how many claims hold, fail and are undecided on the paper's data; in brackets, how many of
-    these verdicts stand among all. A dash where none has a verdict."""
-    counts, standing = paper.claims[Tier.PAPER], paper.standing_claims
-    cells = []
-    for verdict in DECIDED:
-        all_stand = verdict == ClaimVerdict.UNDECIDED or standing.get(verdict, 0) == counts.get(verdict, 0)
-        cells.append(f"{counts.get(verdict, 0)}" + ("" if all_stand else f" ({standing.get(verdict, 0)})"))
-    return ", ".join(cells) if any(counts.get(verdict) for verdict in DECIDED) else "–"
+    if verdicts[0] not in P_VALUES:
+        return str(sum(counts))
+    return format_standing(sum(counts), sum(paper.standing[verdict] for verdict in verdicts))
 
 
 def describe_settings(paper: PaperEvidence, evidence: Evidence) -> str:
@@ -122,10 +111,18 @@ def describe_settings(paper: PaperEvidence, evidence: Evidence) -> str:
     return f"{kinds}; {spread} seeds of {', '.join(sorted({measurement.paper_dataset for measurement in compared}))}"
 
 
-def count_verdicts(counts: Mapping[str, int], verdicts: Iterable[ClaimVerdict]) -> str:
-    """``12, 1, 40``: how many claims have each of these verdicts; a dash where none has."""
-    verdict_counts = [counts.get(verdict, 0) for verdict in verdicts]
-    return ", ".join(map(str, verdict_counts)) if any(verdict_counts) else "–"
+def count_verdicts(
+    counts: Mapping[str, int], verdicts: Collection[ClaimVerdict], standing: Mapping[str, int] | None = None
+) -> str:
+    """``12, 1, 40``: how many claims have each of these verdicts; ``7 (2), 0, 16`` where so many of them stand among
+    all. A dash where none has."""
+    cells = [format_standing(count := counts.get(v, 0), (standing or {}).get(v, count)) for v in verdicts]
+    return ", ".join(cells) if any(counts.get(v) for v in verdicts) else "–"
+
+
+def format_standing(count: int, standing: int) -> str:
+    """``10``; ``10 (7)`` where not all stand."""
+    return f"{count} ({standing})" if standing < count else str(count)
 
 
 def describe_all(evidence: Evidence) -> str:
