@@ -101,7 +101,7 @@ def load_sentence_metrics(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFram
     """What sentences speak of: metrics and resamples of all runs, and the number of classes."""
     from despur.datasets.coco30 import CATEGORIES
 
-    loaded = {"paper_dataset": "coco_30", "used_dataset": "coco30", "data": "coco30", "substitute": False, "seed": 0}
+    loaded = {"paper_dataset": "coco30", "used_dataset": "coco30", "data": "coco30", "substitute": False, "seed": 0}
     loaded |= {"paper_method": "", "split": "all", "selection": "best", "group": "", "metric": "n_classes"}
     counted = pd.DataFrame([loaded | {"value": float(len(CATEGORIES))}])
     runs = load_runs(artifact_runs)
