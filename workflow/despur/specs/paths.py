@@ -20,11 +20,10 @@ NAME = r"[a-z][a-z0-9_]*(?:[+][a-z0-9_.]+=[A-Za-z0-9_.~-]+)*"
 BY_SEED = tuple(folder for folder in FOLDERS if folder != "data")  # folders of results of a name and seeds
 MOST_SEEDS = 1000  # of one path; more would fill memory before anything runs
 SEEDS = r"s(?:0|[1-9][0-9]*)(?:-[1-9][0-9]*)?"
-WANTED = (  # the parts of a path, in words, and how they are spelled
-    ("data set, as cmnist or cmnist+p_corr=0.9", NAME),
-    ("name, as cnc or cnc+lambda=0.5", NAME),
-    ("range of seeds, as s0 (one) or s0-2 (0 to 2)", SEEDS),
-)
+DATASET = ("data set, as cmnist or cmnist+p_corr=0.9", NAME)  # the parts of a path, in words, and how they are spelled
+COMPONENT = ("name, as cnc or cnc+lambda=0.5", NAME)
+RANGE = ("range of seeds, as s0 (one) or s0-2 (0 to 2)", SEEDS)
+WANTED = {"data": (DATASET,), **dict.fromkeys(BY_SEED, (DATASET, COMPONENT, RANGE))}  # after the folder of a stage
 
 
 def data_root() -> Path:
@@ -135,32 +134,32 @@ def identify_run(result: ResultPath, run: Run) -> dict[str, Any]:
 
 def locate_result(path: str | Path) -> ResultPath:
     """The result path of a result's folder or of any file in it. Raises SettingError for any other path."""
-    match = re.fullmatch(
-        rf"(?:(.*)/)?(?:data/({NAME})|({'|'.join(BY_SEED)})/({NAME})/({NAME})/({SEEDS}))(?:/[\w.]+)?/?", str(path)
-    )
-    if not match:
+    folders = str(path).removesuffix("/").split("/")
+    starts = [place for place, folder in enumerate(folders) if folder in WANTED]
+    faults = [find_fault(folders[start:]) for start in starts]
+    if "" not in faults:
+        fault = faults[-1] if faults else f"none of its folders is {', '.join(WANTED)}"
         raise SettingError(
-            f"{show_text(str(path))}: {explain_mismatch(str(path))}. A result is results/data/DATASET or "
+            f"{show_text(str(path))}: {fault}. A result is results/data/DATASET or "
             f"results/{{{','.join(BY_SEED)}}}/DATASET/NAME/SEEDS, for example results/runs/colored_digits/cnc/s0-2"
         )
-    text, data, stage, dataset, name, seeds = match.groups()
-    root = Path("." if text is None else text or "/")
-    return ResultPath(root, "data", data) if data else ResultPath(root, stage, dataset, name, seeds)
+    start = max(start for start, fault in zip(starts, faults, strict=True) if not fault)
+    stage, *parts = folders[start:]
+    root = Path("/".join([*folders[:start], ""]) or ".")
+    return ResultPath(root, stage, *parts[: len(WANTED[stage])])
 
 
-def explain_mismatch(path: str) -> str:
-    """Which part of a path is not that of a result."""
-    folders = path.strip("/").split("/")
-    start = max((i for i, folder in enumerate(folders) if folder in FOLDERS), default=None)
-    if start is None:
-        return f"none of its folders is {', '.join(FOLDERS)}"
-    parts, wanted = folders[start + 1 :], WANTED[: 1 if folders[start] == "data" else None]
+def find_fault(folders: Sequence[str]) -> str:
+    """Which part of a path, read from the folder of a stage on, is not that of a result; empty where all are."""
+    stage, *parts = folders
+    wanted = WANTED[stage]
     for part, (words, pattern) in zip(parts, wanted, strict=False):
         if not re.fullmatch(pattern, part):
             return f"{part!r} is no {words}"
     if len(parts) < len(wanted):
         return f"it lacks a {wanted[len(parts)][0]}"
-    return f"{'/'.join(parts[len(wanted) :])} is no file in it"
+    file = "/".join(parts[len(wanted) :])
+    return "" if re.fullmatch(r"[\w.]*", file) else f"{file} is no file in it"
 
 
 def parse_seeds(text: str) -> list[int]:
