@@ -99,7 +99,7 @@ def photographs() -> list[Row]:
         files = [Path(folder) / f"{number}.jpg" for number in range(20)]
         for number, file in enumerate(files):
             Image.fromarray(load_sample_images().images[number % 2]).resize((500, 375)).save(file, quality=92)
-        ours = images(files, SIDE, lambda image: as_clip(image, SIDE), "")
+        ours = images(files, SIDE, as_clip, "")
         gain, mine, theirs = compare(
             lambda: ours[0 : len(files)], lambda: np.stack([read_by_torchvision(file) for file in files])
         )

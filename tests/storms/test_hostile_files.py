@@ -23,7 +23,6 @@ from storms.test_raw_files import Hostile
 from catalog import gallery, markdown
 from despur.cli import explore
 from despur.datasets.sources.embedding_files import read_table
-from despur.datasets.sources.pickled_tables import read_pickled_table
 from despur.reporting import tables
 from despur.reporting.pages import scorecard_page
 from despur.storage.archives import unpack
@@ -64,7 +63,7 @@ FORGED = {
 def test_a_pickled_table_cannot_pass_bytes_for_objects(tmp_path, forged):
     (tmp_path / "t.pkl").write_bytes(pickle.dumps({"y": forged}))
     with pytest.raises(InputError, match="it changes dtype"):
-        read_pickled_table(tmp_path / "t.pkl", ["y"])
+        read_table(tmp_path / "t.pkl", ["y"])
 
 
 @pytest.mark.parametrize("name", ["pandas.core.frame\nDataFrame", "pandas._libs.internals\n_unpickle_block"])
@@ -72,7 +71,7 @@ def test_a_pickled_table_cannot_change_classes_and_functions(tmp_path, name):
     state = pickle.dumps((None, {"changed": 1}), protocol=0)[:-1]
     (tmp_path / "t.pkl").write_bytes(b"c" + name.encode() + b"\n" + state + b"b.")
     with pytest.raises(InputError, match="it changes"):
-        read_pickled_table(tmp_path / "t.pkl", ["y"])
+        read_table(tmp_path / "t.pkl", ["y"])
     assert not hasattr(pd.DataFrame, "changed")
 
 
@@ -80,7 +79,7 @@ def test_arrays_of_every_kind_are_still_read(tmp_path):
     cells = [np.array([1.5, 2]), np.array(["a", "b"]), np.array([1], ">i4"), np.array([True]), torch.ones(2)]
     table = pd.DataFrame({"cell": cells, "y": range(len(cells)), "text": list("abcde")})
     table.to_pickle(tmp_path / "t.pkl")
-    found = read_pickled_table(tmp_path / "t.pkl", ["cell", "y"])
+    found = read_table(tmp_path / "t.pkl", ["cell", "y"])
     assert all(np.array_equal(one, other) for one, other in zip(found["cell"], cells, strict=True))
     pd.testing.assert_frame_equal(found.drop(columns="cell"), table.drop(columns="cell"))
 

@@ -26,7 +26,6 @@ from despur.datasets import coco30
 from despur.datasets.sources.embedding_files import read_table, read_vectors
 from despur.datasets.sources.metadata_tables import read_table as read_metadata
 from despur.datasets.sources.own_files import read_npz
-from despur.datasets.sources.pickled_tables import read_pickled_table
 from despur.specs.declarations import list_components
 from despur.specs.resolution import resolve
 from despur.storage import raw_files
@@ -48,7 +47,7 @@ READERS = {  # of a kind of file: how it is written, how it is read
         lambda file: file.write_bytes(pickle.dumps(ROWS.to_dict("records"))),
         lambda file: read_table(file, ["y"]),
     ),
-    "t.pkl": (lambda file: ROWS.to_pickle(file), lambda file: read_pickled_table(file, ["y"])),
+    "t.pkl": (lambda file: ROWS.to_pickle(file), lambda file: read_table(file, ["y"])),
     "t.npz": (
         lambda file: np.savez(file, features=np.ones((9, 4)), y=np.arange(9), a=np.arange(9), split=["train"] * 9),
         read_npz,

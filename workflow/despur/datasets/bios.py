@@ -14,7 +14,7 @@ import pandas as pd
 from despur.datasets.sources import embedding_files, metadata_tables, text
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, int_
-from despur.storage.store import Dataset, InputError
+from despur.storage.store import Dataset
 
 SETTINGS = {
     "professions": choice("all", "Experiment 3: 28; Table 2: nurse and surgeon alone", "all", "nurse_surgeon"),
@@ -67,11 +67,7 @@ def read_split(folder: Path, split: str) -> tuple[Path, pd.DataFrame]:
     path = metadata_tables.find(folder, f"{split}.parquet | {split}.pickle", remedy)
     table = embedding_files.read_table(path, ())
     table = table.rename(columns={old: new for old, new in NAMES.items() if new not in table})
-    missing = {"profession", "gender"} - set(table)
-    if missing:
-        raise InputError(
-            f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(map(str, table.columns))}"
-        )
+    metadata_tables.require_columns(path, ("gender", "profession"), table)
     written = table.get("hard_text", table.get("text", [""] * len(table)))
     texts = [text if isinstance(text, str) else " ".join(text) for text in written]  # or lists of words
     return path, table.assign(text=texts)
@@ -93,10 +89,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
             inputs.append(np.asarray(vectors[kept], np.float32))
         table = table.iloc[kept].reset_index(drop=True)
         names = [PROFESSIONS[p] if not isinstance(p, str) else p for p in table["profession"]]
-        y, a = (
-            embedding_files.encode_labels(names, classes, "profession", path),
-            embedding_files.encode_labels(table["gender"], GENDERS, "gender", path),
-        )
+        y = embedding_files.encode_labels(names, classes, "profession", path)
+        a = embedding_files.encode_labels(table["gender"], GENDERS, "gender", path)
         tables.append(pd.DataFrame({"split": split, "y": y, "a": a, "text": table["text"]}))
     table = pd.concat(tables, ignore_index=True)
     about = {

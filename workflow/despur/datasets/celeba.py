@@ -170,8 +170,8 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     remedy = f"{path} lists it. {REMEDY}"
     folders = [data_root / f"{folder[:-1]}{sub}" for folder in RAW[2].split(" | ") for sub in ("", "img_align_celeba/")]
     folder = next((folder for folder in folders if (folder / str(blond.index[0])).exists()), folders[0])
-    fit = partial(prepare, size=size, fit=settings["fit"])
-    images = image_files.images([folder / name for name in blond.index], size, fit, remedy)
+    files, fit = [folder / name for name in blond.index], partial(prepare, fit=settings["fit"])
+    images = image_files.images(files, size, fit, remedy)
     return Dataset(images, table, about)
 
 

@@ -107,6 +107,11 @@ def box_masks(box: pd.DataFrame, size: int) -> Array:
     return mark_inside("top", "bottom")[:, :, None] & mark_inside("left", "right")[:, None, :]
 
 
+def stretch(image: Image.Image, size: int) -> Image.Image:
+    """Resized to (size,size), bilinearly; the shape is not kept."""
+    return image.resize((size, size), Image.Resampling.BILINEAR)
+
+
 def build(settings: Settings, data_root: Path) -> Dataset:
     """Training images, full or without background; test images (those of val2017), full and, as test_foreground,
     without."""
@@ -117,9 +122,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     bare = (
         (table["split"] == "test_foreground") | ((table["split"] == "train") & (settings["train"] == "foreground"))
     ).to_numpy()
-    full = image_files.images(
-        list(table["file"]), size, lambda image: image.resize((size, size), Image.Resampling.BILINEAR), REMEDY
-    )
+    full = image_files.images(list(table["file"]), size, stretch, REMEDY)
 
     def make(rows: slice) -> Array:
         masks = box_masks(table.iloc[rows], size)

@@ -5,7 +5,6 @@ From WILDS's ``fmow_v1.1/`` under DESPUR_DATA_ROOT. The official splits: images 
 2015 select, those from 2016 on test; what WILDS sets aside (in-distribution splits, sequestered images) is left out.
 118,886 images, at 224 pixels 18 GB of disk."""
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -80,5 +79,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     }
     files = [data_root / FOLDER / f"images/rgb_img_{row}.png" for row in rows]
     remedy = f"{path} lists it. {REMEDY}"
-    images = image_files.images(files, settings["size"], partial(image_files.as_clip, size=settings["size"]), remedy)
+    images = image_files.images(files, settings["size"], image_files.as_clip, remedy)
     return Dataset(images, table, about, a[:, None] == np.arange(len(regions) - 1))

@@ -6,7 +6,6 @@ From ``imagenet/`` (or ``ILSVRC2012/``, ``ILSVRC/Data/CLS-LOC/``) under DESPUR_D
 ``imagenet_subsets/1percent.txt`` and ``10percent.txt``, under DESPUR_DATA_ROOT as well."""
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -104,7 +103,7 @@ def build_with_paths(
     images."""
     names, train, test = list_images(data_root, synsets, listed)
     files, size = [*train, *test], settings["size"]
-    inputs = image_files.images([path for path, _ in files], size, partial(squared, size=size), REMEDY)
+    inputs = image_files.images([path for path, _ in files], size, squared, REMEDY)
     split = ["train"] * len(train) + ["test"] * len(test)
     return dataset(inputs, split, [y for _, y in files], names), [path for path, _ in train]
 

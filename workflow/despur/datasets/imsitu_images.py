@@ -7,16 +7,15 @@ paper's grouping by FrameNet is not published. And the photographs, under ``imag
 ``imsitu_SPLIT_df.pkl``, the pickled tables that fairlib reads."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from PIL import ImageOps
+from PIL import Image, ImageOps
 
 from despur.datasets.sources import embedding_files, image_files, metadata_tables
-from despur.datasets.sources.pickled_tables import read_pickled_table, stack_cells
+from despur.datasets.sources.pickled_tables import stack_cells
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
 
@@ -117,7 +116,7 @@ def read_pickle(
 ) -> tuple[Path, pd.DataFrame, Array]:
     """A split's file, table and inputs."""
     path = metadata_tables.find(folder, name, "Put the pickles of all three splits there")
-    table = read_pickled_table(path, (column, "verb", "gender"))
+    table = embedding_files.read_table(path, (column, "verb", "gender"))
     named = table["gender"].map(dict(enumerate(GENDERS))).fillna(table["gender"])
     return path, pd.DataFrame({"image": "", "class": table["verb"], "gender": named}), prepare(path, table[column])
 
@@ -134,6 +133,11 @@ def read_pixels(path: Path, cells: Iterable[Any]) -> Array:
     return np.stack(images)
 
 
+def fit(image: Image.Image, size: int) -> Image.Image:
+    """The shorter side made ``size`` long, and the middle cut out."""
+    return ImageOps.fit(image, (size, size))
+
+
 def build(settings: Settings, data_root: Path) -> Dataset:
     """uint8 images (N,size,size,3): of photographs the shorter side made ``size`` long and the middle cut out, when
     they are sliced; those of pickles as they are."""
@@ -143,8 +147,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         shape = pixels.shape[1:3]
         raise InputError(f"{folder / PICKLES['train']}: the images of the pickles are {shape}; use size={shape[0]}")
     files = [folder / "images" / name for name in table["image"]]
-    prepare = partial(ImageOps.fit, size=(size, size))
     remedy = f"{embedding_files.list_files(folder / name for name in about['sha256'])} list it. Unpack the images anew"
-    inputs = pixels if pixels is not None else image_files.images(files, size, prepare, remedy)
+    inputs = pixels if pixels is not None else image_files.images(files, size, fit, remedy)
     about |= {"input": "image", "size": size, "train_crop": "centre"}
     return embedding_files.dataset(folder, inputs, table[["split", "y", "a"]], about)

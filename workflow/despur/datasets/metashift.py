@@ -6,7 +6,6 @@ SubpopBench, at random, whatever the folders' train and test: a quarter for test
 files in the order of the disk; here from their sorted names. Published sizes of its groups could not be looked up, so
 that ``despur check`` compares none."""
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -78,5 +77,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "attribute": "place",
         "attributes": ["outdoor", "indoor"],
     }
-    pixels = image_files.images(list(images["file"]), size, partial(objects.squared, size=size), REMEDY)
+    pixels = image_files.images(list(images["file"]), size, objects.squared, REMEDY)
     return Dataset(pixels, table, about)

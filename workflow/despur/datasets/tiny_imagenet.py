@@ -72,9 +72,9 @@ def validation(folder: Path, synsets: list[str], remedy: str) -> Files:
     return [(path, synsets.index(class_of[path.name])) for path in paths]
 
 
-def prepare(image: Image.Image) -> Image.Image:
+def prepare(image: Image.Image, size: int) -> Image.Image:
     """64x64, as they are stored."""
-    return image if image.size == (SIZE, SIZE) else image.resize((SIZE, SIZE), Image.Resampling.BILINEAR)
+    return image if image.size == (size, size) else image.resize((size, size), Image.Resampling.BILINEAR)
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

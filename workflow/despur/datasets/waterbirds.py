@@ -4,7 +4,6 @@ birds on their own.
 From your copy under DESPUR_DATA_ROOT: the authors' (also where the code of Group DRO has it) or WILDS's. 11,788
 images, at 224 pixels 1.8 GB of disk under results/data."""
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -145,5 +144,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     files = [path.parent / name for name in raw["img_filename"].iloc[kept]]
     subset = table.iloc[kept].reset_index(drop=True)
     fit = prepare if settings["fit"] == "stretch" else image_files.as_clip
-    images = image_files.images(files, size, partial(fit, size=size), f"{path} lists it. {REMEDY}")
+    images = image_files.images(files, size, fit, f"{path} lists it. {REMEDY}")
     return Dataset(images, subset, about)

@@ -4,7 +4,7 @@ ImageNet lies as imagenet_folders.py says; the published hierarchy in ``breeds/`
 ``class_hierarchy.txt``, ``node_names.txt``."""
 
 import json
-from functools import cache, partial
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -119,9 +119,8 @@ def build(settings: Settings, data_root: Path, level: int, ancestor: str, subcla
     table = pd.DataFrame(
         {"split": split, "y": which // subclasses, "a": which % subclasses, "original": np.arange(len(which))}
     )
-    images = image_files.images(
-        [path for path, _ in (*train, *test)], size, partial(image_files.as_clip, size=size), IMAGENET_REMEDY
-    )
+    paths = [path for path, _ in (*train, *test)]
+    images = image_files.images(paths, size, image_files.as_clip, IMAGENET_REMEDY)
     dataset = Dataset(images, table, about(size, [tree.names[node] for node in superclasses], subclasses, tree.files))
     dataset.about["groups"] = [tree.names[synset] for synset in synsets]
     return dataset

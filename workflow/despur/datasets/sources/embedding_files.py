@@ -72,9 +72,7 @@ def read_table(path: Path, columns: Iterable[str]) -> pd.DataFrame:
     except NO_TABLE as error:
         reason = metadata_tables.join_lines(error)
         raise InputError(f"{path} cannot be read as a table ({reason}). Get it anew") from error
-    missing = [name for name in columns if name not in table]
-    if missing:
-        raise InputError(f"{path} has no column {', '.join(missing)}; it has {', '.join(map(str, table.columns))}")
+    metadata_tables.require_columns(path, columns, table)
     return table
 
 
@@ -82,11 +80,9 @@ def encode_labels(values: Sequence[Any] | Array, names: Sequence[str], what: str
     """Positions in ``names``, int64 (N,); values may be the names, or positions already."""
     position: dict[Any, int] = {name: i for i, name in enumerate(names)}
     position |= {i: i for i in range(len(names))}
-    texts = [str(v) if isinstance(v, str | bytes) else v for v in values]
-    unknown = [v for v in texts if v not in position]
-    if unknown:
+    if unknown := [v for v in values if v not in position]:
         raise InputError(f"{source}: {what} {unknown[0]!r} is none of {', '.join(names)}")
-    return np.array([position[v] for v in texts], np.int64)
+    return np.array([position[v] for v in values], np.int64)
 
 
 def name_splits(source: str, splits: pd.Series) -> pd.Series:

@@ -33,8 +33,9 @@ def cut_center(image: Image.Image, shorter: int, size: int, resampling: Image.Re
     return image.resize((width, height), resampling).crop((left, top, left + size, top + size))
 
 
-def images(paths: Sequence[Path], size: int, prepare: Callable[[Image.Image], Image.Image], remedy: str) -> Lazy:
-    """Image files as uint8 (N,size,size,3), decoded and prepared in parallel as they are sliced.
+def images(paths: Sequence[Path], size: int, prepare: Callable[[Image.Image, int], Image.Image], remedy: str) -> Lazy:
+    """Image files as uint8 (N,size,size,3), decoded and prepared (``prepare(image, size)``) in parallel as they are
+    sliced.
 
     Raises InputError that names all of them: at once for files that are not there, when sliced for those, from the
     first row of the slice on, that cannot be used.
@@ -51,7 +52,7 @@ def images(paths: Sequence[Path], size: int, prepare: Callable[[Image.Image], Im
                 raise ValueError(f"{image.width}x{image.height} pixels; at most {MOST_PIXELS:,} are decoded")
             if image.mode.startswith(DEEP):
                 raise ValueError(f"its mode is {image.mode}: save it with 8 bits a channel")
-            return np.asarray(prepare(image.convert("RGB")))
+            return np.asarray(prepare(image.convert("RGB"), size))
 
     def find_fault(path: Path) -> str:
         try:

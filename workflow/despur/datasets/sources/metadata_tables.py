@@ -1,7 +1,7 @@
 """Tables of labels that a user has downloaded: found, read and checked. Every error names the file, the column and the
 remedy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,12 +76,7 @@ def read_table(
     and a value that a ``unique`` column has twice.
     """
     try:
-        columns_there = list(pd.read_csv(path, nrows=0, encoding="utf-8-sig", **options).columns)
-        missing = [column for column in columns if column not in columns_there]
-        if missing:
-            raise InputError(
-                f"{path} has no column {', '.join(missing)}; it has {', '.join(map(str, columns_there))}. {remedy}"
-            )
+        require_columns(path, columns, pd.read_csv(path, nrows=0, encoding="utf-8-sig", **options), f". {remedy}")
         table = pd.read_csv(path, usecols=list(columns), encoding="utf-8-sig", **options)
     except (ValueError, OSError) as error:  # pandas' errors are ValueErrors
         raise InputError(f"{path} cannot be read as a table ({join_lines(error)}). {remedy}") from error
@@ -93,6 +88,12 @@ def read_table(
         if column in unique and again.any():
             raise fault(path, values, int(again.to_numpy().argmax()), f"an earlier one has it, too. {remedy}")
     return table
+
+
+def require_columns(path: Path, columns: Iterable[str], table: pd.DataFrame, remedy: str = "") -> None:
+    """Raises InputError for a file's ``table`` that lacks one of these columns."""
+    if missing := [name for name in columns if name not in table]:
+        raise InputError(f"{path} has no column {', '.join(missing)}; it has {', '.join(map(str, table))}{remedy}")
 
 
 def fault(path: Path, column: pd.Series, row: int, remedy: str) -> InputError:

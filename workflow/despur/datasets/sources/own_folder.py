@@ -95,7 +95,7 @@ def read_inputs(path: Path, table: pd.DataFrame, settings: Settings) -> tuple[Ar
     """Images that a table lists, uint8 (N,resize,resize,3), or the tokens of its texts, int32 (N,tokens); and what is
     known of them."""
     if "path" in table:
-        side, fit = settings["resize"], partial(resize, side=settings["resize"], fit=settings["fit"])
+        side, fit = settings["resize"], partial(resize, fit=settings["fit"])
         remedy = f"{path} lists what cannot be used: bring these images, or leave their lines out"
         about = {"input": "image", "size": settings["size"] or side, "train_crop": "image"}
         return image_files.images(locate_images(path, table["path"]), side, fit, remedy), about

@@ -82,17 +82,6 @@ def read_pickled_data(path: Path, encoding: str = "ASCII") -> Any:
         raise InputError(f"{said}: get it anew, or save it as .parquet where that is read") from error
 
 
-def read_pickled_table(path: Path, columns: Iterable[str]) -> pd.DataFrame:
-    """A pickled pandas table with at least these columns; cells may be arrays or tensors.
-
-    Raises InputError, naming the file, if it is none."""
-    table = read_pickled_data(path)
-    missing = [name for name in columns if name not in table] if isinstance(table, pd.DataFrame) else list(columns)
-    if missing:
-        raise InputError(f"{path} has no column {', '.join(missing)}")
-    return table
-
-
 def stack_cells(path: Path, cells: Iterable[Any], ndim: int) -> np.ndarray[Any, Any]:
     """Cells of the same shape (...) as one array (N,...) of ``ndim`` dimensions. Raises InputError otherwise."""
     try:
