@@ -82,7 +82,7 @@ def test_resnet_reads_the_weights_that_lie_in_weights_root(resnet, offline, monk
     torch.save(state, offline / "made.pth")
     digest = hashlib.sha256((offline / "made.pth").read_bytes()).hexdigest()[:8]
     (offline / "made.pth").rename(offline / f"resnet50-{digest}.pth")
-    monkeypatch.setattr(resnet50, "FILES", (f"resnet50-{digest}.pth", "resnet50-01234567.pth"))
+    monkeypatch.setitem(resnet50.WEIGHTS_WITH, "weights=imagenet", (f"resnet50-{digest}.pth | resnet50-01234567.pth",))
     torch.manual_seed(1)
     again = resnet50.build({"weights": "imagenet"}, (3, 64, 64))
     assert all(torch.equal(value, again.state_dict()[name]) for name, value in resnet.state_dict().items())

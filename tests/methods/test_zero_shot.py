@@ -25,6 +25,7 @@ from despur.methods.zero_shot import Frozen
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage.containers import Container
+from despur.storage.raw_files import sha256
 from despur.storage.store import InputError, load_dataset, save_dataset
 from despur.training import runs
 from despur.training.inputs import RunInputs
@@ -189,7 +190,7 @@ def test_openais_own_file_is_checked_and_read(offline, monkeypatch):
     (offline / "clip").mkdir()
     path = offline / "clip/tiny-vit.pt"
     torch.jit.save(torch.jit.trace(Archive(), torch.zeros(1)), str(path))
-    publish(monkeypatch, hf_hub="org/tiny/", url=f"https://x/{clip.sha256(path)}/tiny-vit.pt", quick_gelu=True)
+    publish(monkeypatch, hf_hub="org/tiny/", url=f"https://x/{sha256(path)}/tiny-vit.pt", quick_gelu=True)
     found = tiny(checkpoint="openai", seed=4)
     # it holds half precision
     torch.testing.assert_close(found.network.state_dict(), network.network.state_dict(), rtol=2e-3, atol=1e-4)

@@ -283,9 +283,11 @@ def test_how_many_entries_a_folder_with_many_files_has_is_part_of_the_cache_key(
 
     for name in ("train/n01", "train/n02", "train/.hidden", "train/other", "val/n01"):
         (tmp_path / "imagenet" / name).mkdir(parents=True)
-    assert raw() == {"imagenet/train": "2 entries", "imagenet/val": "1 entries"}
+    assert raw() == {"imagenet/train": "3 entries", "imagenet/val": "1 entries"}
     (tmp_path / "imagenet/val/n02").mkdir()
-    assert raw() == {"imagenet/train": "2 entries", "imagenet/val": "2 entries"}
+    assert raw() == {"imagenet/train": "3 entries", "imagenet/val": "2 entries"}
+    (tmp_path / "imagenet/val/README").touch()  # of two patterns of one folder, both count
+    assert raw() == {"imagenet/train": "3 entries", "imagenet/val": "3 entries"}
 
 
 def test_a_training_goes_on_from_checkpoints_of_the_same_data_alone(tmp_path):

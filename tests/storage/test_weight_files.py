@@ -88,7 +88,7 @@ def test_a_download_changes_nothing_and_what_replaces_it_does(weights, monkeypat
     file = weights / "bert-base-uncased/model.safetensors"
     file.parent.mkdir()
     assert ask(path) == {}
-    fetch(("bert-base-uncased/model.safetensors",), "https://huggingface.co/")
+    fetch("bert-base-uncased/model.safetensors", "https://huggingface.co/")
     assert ask(path) == {} and file.exists()
     file.write_bytes(b"another")
     assert ask(path) == {"bert-base-uncased/model.safetensors": raw_files.sha256(file)}
@@ -126,7 +126,7 @@ def test_a_dry_run_names_missing_weights(weights, tmp_path):
 def test_every_encoder_that_fetches_weights_declares_them(name):
     stated = read_declarations("encoders", name)
     text = find_component("encoders", name).read_text()
-    fetches = " fetch(" in text or "find_hub_file(" in text
+    fetches = "fetch(" in text or "find_hub_file(" in text
     assert fetches == bool(stated.get("WEIGHTS") or stated.get("WEIGHTS_WITH")) == bool(stated.get("DOWNLOADED"))
 
 

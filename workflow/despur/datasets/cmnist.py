@@ -5,7 +5,6 @@ Defaults are those of the paper's text; where the released code differs, a setti
 """
 
 import gzip
-import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ import pandas as pd
 from despur.compute.randomness import derive_generator
 from despur.datasets.sources import coloring
 from despur.specs.settings import Settings, choice, draw, float_, int_
+from despur.storage.raw_files import require_checksum
 from despur.storage.store import Array, Dataset, InputError
 
 SETTINGS = {
@@ -89,12 +89,8 @@ def read_idx(root: Path, name: str) -> Array:
     path = next((place for place in places if place.exists()), places[0])
     if not path.exists():
         _download(path)
-    content = path.read_bytes()
-    if hashlib.sha256(content).hexdigest() != SHA256[name]:
-        raise InputError(
-            f"{path}: wrong checksum (corrupt or truncated; the file is kept). Move it away and download {SOURCE}{name}"
-        )
-    raw = gzip.decompress(content)
+    require_checksum(path, SHA256[name], f"Move it away and download {SOURCE}{name}")
+    raw = gzip.decompress(path.read_bytes())
     header = 4 + 4 * raw[3]
     shape = np.frombuffer(raw, ">i4", raw[3], offset=4)
     return np.frombuffer(raw, np.uint8, offset=header).reshape(shape)

@@ -13,7 +13,6 @@ SETTINGS = {
     "hidden": int_(768, "bert-base-uncased; 64 for each attention head", at_least=64),
 }
 
-FILES = ("bert-base-uncased/pytorch_model.bin", "bert-base-uncased/model.safetensors")
 DOWNLOADS = tuple(
     {
         "url": f"https://huggingface.co/google-bert/bert-base-uncased/resolve/main/{name}",
@@ -64,5 +63,5 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> Bert:
     )
     if settings["weights"] == "random":
         return Bert(BertModel(config), hidden)
-    path = fetch(FILES, BERT)
+    path = fetch(WEIGHTS_WITH["weights=pretrained"][0], BERT)
     return Bert(load_transformer(BertModel, path, BERT, config=config), hidden)

@@ -14,12 +14,12 @@ from typing import Any
 import open_clip
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import interpolate
 
 from despur.encoders.base import misfit
+from despur.numerics.pixels import Standardize
 from despur.specs.settings import SettingError, Settings, name
 from despur.storage.pretrained import HUB, fetch, remedy, weights_root
-from despur.storage.raw_files import sha256
+from despur.storage.raw_files import require_checksum
 from despur.storage.store import InputError
 
 SEED_CHUNK = 5
@@ -83,23 +83,17 @@ OTHER = {"custom_text", "multimodal_cfg", "hf_model_name", "hf_tokenizer_name"} 
 PIXELS = {"mean": open_clip.OPENAI_DATASET_MEAN, "std": open_clip.OPENAI_DATASET_STD}
 
 
-class CLIP(nn.Module):
+class CLIP(Standardize):
     """Images (B,3,H,W) in [-1,1] -> embeddings (B,dim). Images of another size are resized bicubically to that of the
     model."""
 
     def __init__(self, network: Any, tokenizer: Any, pixels: dict[str, Any]) -> None:
-        super().__init__()
-        self.network, self.tokenizer, self.dim = network, tokenizer, int(network.text_projection.shape[-1])
         side = network.visual.image_size
-        self.size = side if isinstance(side, tuple) else (side, side)
-        mean, deviation = (torch.tensor(pixels[key]).view(1, 3, 1, 1) for key in ("mean", "std"))
-        self.register_buffer("shift", (0.5 - mean) / deviation)  # (x + 1) / 2 is in [0, 1]
-        self.register_buffer("scale", 0.5 / deviation)
+        super().__init__(side if isinstance(side, tuple) else (side, side), pixels["mean"], pixels["std"])
+        self.network, self.tokenizer, self.dim = network, tokenizer, int(network.text_projection.shape[-1])
 
     def forward(self, images: Tensor) -> Tensor:
-        if images.shape[2:] != self.size:
-            images = interpolate(images, self.size, mode="bicubic", antialias=True).clamp(-1, 1)
-        return self.network.encode_image(images * self.get_buffer("scale") + self.get_buffer("shift"))
+        return self.network.encode_image(super().forward(images))
 
     def texts(self, prompts: list[str]) -> Tensor:
         """Embeddings (K,dim) of prompts."""
@@ -144,16 +138,12 @@ def list_models() -> list[str]:
 def load_clip(model: str, checkpoint: str, source: dict[str, Any]) -> nn.Module:
     """A model of open_clip with the weights of OpenAI's own file if it exists, else with those of the hub. ``source``:
     open_clip's configuration of these weights."""
-    file, folder = weights_root() / "clip" / Path(source["url"]).name, f"clip/{model}-{checkpoint}/"
+    file = weights_root() / "clip" / Path(source["url"]).name
     if checkpoint == "openai" and file.exists():
-        if sha256(file) != Path(source["url"]).parent.name:
-            raise InputError(
-                f"{file}: wrong checksum (corrupt or truncated; the file is kept). Move it away. Put "
-                f"{source['url']} there"
-            )
+        require_checksum(file, Path(source["url"]).parent.name, f"Move it away. Put {source['url']} there")
         return open_clip.load_openai_model(str(file), "fp32", "cpu")
     url = f"{HUB}{source['hf_hub'].rstrip('/')}/resolve/main/"
-    path = fetch([f"{folder}open_clip_pytorch_model.bin", f"{folder}open_clip_model.safetensors"], url)
+    path = fetch(WEIGHTS_WITH["checkpoint=*"][0].format(model=model, checkpoint=checkpoint), url)
     network = open_clip.create_model(model, force_quick_gelu=bool(source.get("quick_gelu")))
     try:
         open_clip.load_checkpoint(network, str(path))
@@ -166,7 +156,7 @@ def load_cloob(model: str) -> nn.Module:
     """CLOOB: the same two networks under other names, without CLIP's temperature. These names are those of the model
     class in the released code of Zhang & Re 2022, which reads the file strictly. Renamed, they are all of open_clip's,
     and both networks give the same embeddings."""
-    path = fetch([f"clip/cloob_{model.lower()}_yfcc_epoch_28.pt"], CLOOB)
+    path = fetch(f"clip/cloob_{model.lower()}_yfcc_epoch_28.pt", CLOOB)
     network = open_clip.create_model(model, force_quick_gelu=True)
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)["state_dict"]

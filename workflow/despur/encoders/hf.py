@@ -42,7 +42,10 @@ WEIGHTS_WITH = {
     )
 }
 DOWNLOADED = "model=*--" + 40 * "[0-9a-f]"
-FILES = ("model.safetensors.index.json", "pytorch_model.bin.index.json", "pytorch_model.bin", "model.safetensors")
+FILES = (
+    "hf/{model}/model.safetensors.index.json | hf/{model}/pytorch_model.bin.index.json | "
+    "hf/{model}/pytorch_model.bin | hf/{model}/model.safetensors"
+)
 
 
 class Images(nn.Module):
@@ -87,7 +90,7 @@ def load_network(model: str, random: bool) -> Any:
     """The model that ``config.json`` describes, without a pooler of its own: files often lack its weights."""
     from transformers import MODEL_MAPPING, AutoConfig
 
-    path = find_hub_file([f"hf/{model}/config.json"], model)
+    path = find_hub_file(f"hf/{model}/config.json", model)
     try:
         config = AutoConfig.from_pretrained(str(path.parent), local_files_only=True)
         network: Any = MODEL_MAPPING[type(config)]
@@ -99,7 +102,7 @@ def load_network(model: str, random: bool) -> Any:
     options = dict.fromkeys(poolers, False)
     if random:
         return network(config, **options)
-    weights = find_hub_file([f"hf/{model}/{file}" for file in FILES], model)
+    weights = find_hub_file(FILES.format(model=model), model)
     return load_transformer(network, weights, address(model), config=config, **options)
 
 
@@ -110,7 +113,7 @@ def read_pixels(model: str, config: Any, random: bool) -> Standardize:
     size = (side, side) if isinstance(side, int) else tuple(side) if side else None
     if random:
         return Standardize(size, 3 * [0.5], 3 * [0.5])
-    path: Path = find_hub_file([f"hf/{model}/preprocessor_config.json"], model)
+    path: Path = find_hub_file(f"hf/{model}/preprocessor_config.json", model)
     try:
         preprocessor = json.loads(path.read_text())
         return Standardize(size, preprocessor["image_mean"], preprocessor["image_std"])

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from despur.encoders.base import load_transformer, misfit
 from despur.specs.settings import Settings, choice
 from despur.storage.pretrained import HUB, fetch
-from despur.storage.tokenizers import load_tokenizer
+from despur.storage.tokenizers import NO_TOKEN, load_tokenizer
 
 SEED_CHUNK = 5
 SETTINGS = {
@@ -68,7 +68,10 @@ REPOSITORIES = {  # of each model
 
 
 class LanguageModel(nn.Module):
-    """Tokens (B,T), -1 after the end of a text -> embeddings (B,dim). A text without tokens has the embedding 0."""
+    """Tokens (B,T), ``end`` after the end of a text -> embeddings (B,dim). A text without tokens has the embedding
+    0."""
+
+    end = NO_TOKEN
 
     def __init__(self, network: Any, vocabulary: str, pooling: str) -> None:
         super().__init__()
@@ -77,11 +80,11 @@ class LanguageModel(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         states, mask = self.states(tokens)
-        return states[:, 0] if self.pooling == "first_token" else mean_state(states, mask)
+        return mean_state(states, mask) if self.pooling == "mean" else states[:, 0]
 
     def states(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Vectors (B,T,dim) of the last layer, and which of them are of tokens (B,T); without columns of padding."""
-        mask = tokens >= 0
+        mask = tokens != self.end
         longest = max(1, int(mask.sum(dim=1).max()))
         mask = mask[:, :longest]
         padding = self.network.config.pad_token_id or 0
@@ -91,7 +94,7 @@ class LanguageModel(nn.Module):
     def texts(self, prompts: list[str]) -> Tensor:
         """Embeddings (K,dim) of prompts: always the mean."""
         prompt_tokens = [torch.tensor(row) for row in load_tokenizer(self.vocabulary)(prompts)["input_ids"]]
-        tokens = nn.utils.rnn.pad_sequence(prompt_tokens, batch_first=True, padding_value=-1)
+        tokens = nn.utils.rnn.pad_sequence(prompt_tokens, batch_first=True, padding_value=self.end)
         return mean_state(*self.states(tokens.to(self.network.device)))
 
 
@@ -111,8 +114,7 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> LanguageModel:
     family = model.partition("-")[0]
     name = {"gpt": "GPTNeoModel", "roberta": "RobertaModel", "bart": "BartModel"}[family]
     url = f"{HUB}{REPOSITORIES[model]}/resolve/main/"
-    fetch([f"{model}/config.json"], url)
-    path = fetch([f"{model}/pytorch_model.bin", f"{model}/model.safetensors"], url)
+    _, path = (fetch(pattern.format(model=model), url) for pattern in WEIGHTS)
     options = {"add_pooling_layer": False} if family == "roberta" else {}
     network = load_transformer(getattr(transformers, name), path, url, **options)
     return LanguageModel(network, "gpt2" if family == "gpt" else "roberta", settings["pooling"])

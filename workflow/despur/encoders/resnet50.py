@@ -7,15 +7,11 @@ from torchvision.models import resnet50
 from despur.encoders.base import misfit
 from despur.specs.settings import Settings, choice
 from despur.storage.pretrained import fetch, remedy
-from despur.storage.raw_files import sha256
-from despur.storage.store import InputError
+from despur.storage.raw_files import require_checksum
 
 SEED_CHUNK = 1
 SETTINGS = {"weights": choice("imagenet", "App. E.2.2: torchvision's, IMAGENET1K_V1", "imagenet", "random")}
 
-# The same weights, with the name of the released code and the present one of torchvision. Both names end with the first
-# digits of the file's SHA-256.
-FILES = ("resnet50-19c8e357.pth", "resnet50-0676ba61.pth")
 URL = "https://download.pytorch.org/models/"
 DOWNLOADS = (
     {
@@ -27,6 +23,8 @@ DOWNLOADS = (
         "read_in": "code of others on GitHub; the name holds the first digits of the checksum",
     },
 )
+# The same weights, with the name of the released code and the present one of torchvision. Both names end with the first
+# digits of the file's SHA-256.
 WEIGHTS_WITH = {"weights=imagenet": ("resnet50-19c8e357.pth | resnet50-0676ba61.pth",)}
 DOWNLOADED = True
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet's channels, in [0, 1]
@@ -63,9 +61,6 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> ResNet50:
 
 def load_imagenet() -> dict[str, Tensor]:
     """The weights trained on ImageNet, by name. Raises InputError for a file with another checksum."""
-    path = fetch(FILES, URL)
-    if not sha256(path).startswith(path.stem.removeprefix("resnet50-")):
-        raise InputError(
-            f"{path}: wrong checksum (corrupt or truncated; the file is kept). Move it away. {remedy(path, URL)}"
-        )
+    path = fetch(WEIGHTS_WITH["weights=imagenet"][0], URL)
+    require_checksum(path, path.stem.removeprefix("resnet50-"), f"Move it away. {remedy(path, URL)}")
     return torch.load(path, map_location="cpu", weights_only=True)

@@ -9,9 +9,10 @@ are downloaded."""
 
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from despur.encoders.base import load_transformer, misfit
+from despur.encoders.language_model import LanguageModel
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, choice, name
 from despur.storage.pretrained import BERT, HUB, fetch
@@ -45,26 +46,16 @@ DOWNLOADS = (
     ),
 )
 DOWNLOADED = True
-PADDING = 0
 
 
-class Sentence(nn.Module):
+class Sentence(LanguageModel):
     """Tokens (B,T), padded with 0 -> embeddings (B,dim)."""
 
-    vocabulary = "bert"
+    end = 0
 
     def __init__(self, network: Any, tokenizer: Any, pooling: str) -> None:
-        super().__init__()
-        self.network, self.tokenizer, self.pooling, self.dim = network, tokenizer, pooling, network.config.hidden_size
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        mask = tokens != PADDING
-        longest = max(1, int(mask.sum(dim=1).max()))  # columns with padding only change nothing
-        mask = mask[:, :longest]
-        states = self.network(tokens[:, :longest], attention_mask=mask).last_hidden_state
-        if self.pooling == "cls":
-            return states[:, 0]
-        return (states * mask[..., None]).sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
+        super().__init__(network, "bert", pooling)
+        self.tokenizer = tokenizer
 
     def texts(self, prompts: list[str]) -> Tensor:
         """Embeddings (K,dim) of prompts."""
@@ -80,10 +71,8 @@ def build(settings: Settings, input_shape: tuple[int, ...]) -> Sentence:
     from transformers import BertModel, BertTokenizerFast
 
     url = f"{HUB}sentence-transformers/{settings['model']}/resolve/main/"
-    config, vocabulary, path = (
-        fetch([f"{settings['model']}/{name}"], url) for name in ("config.json", "vocab.txt", "model.safetensors")
-    )
-    if vocabulary.read_bytes() != fetch(["bert-base-uncased/vocab.txt"], BERT).read_bytes():
+    config, vocabulary, path = (fetch(pattern.format(**settings), url) for pattern in WEIGHTS)
+    if vocabulary.read_bytes() != fetch("bert-base-uncased/vocab.txt", BERT).read_bytes():
         raise InputError(
             f"{vocabulary} is not the vocabulary of bert-base-uncased, in which texts are stored: choose "
             "another encoder.model"

@@ -71,8 +71,8 @@ def load(model: str, hub_name: str, options: dict[str, Any]) -> Any:
     import timm
 
     architecture, _ = split_commit(model)
-    files = WEIGHTS_WITH["weights=pretrained"][0].format(model=model).split(" | ")
-    path = find_hub_file(files, hub_name)
+    pattern = WEIGHTS_WITH["weights=pretrained"][0].format(model=model)
+    path = find_hub_file(pattern, hub_name)
     try:
         weights = timm.models.load_state_dict(str(path))
         classifier: Any = timm.get_pretrained_cfg(architecture).classifier
@@ -83,7 +83,7 @@ def load(model: str, hub_name: str, options: dict[str, Any]) -> Any:
             architecture, pretrained=True, num_classes=given["num_classes"], pretrained_cfg_overlay=given, **options
         )
     except Exception as error:  # timm, torch and safetensors have errors of their own
-        told, place = " ".join(str(error).split()), weights_root() / files[-1]
+        told, place = " ".join(str(error).split()), weights_root() / pattern.rpartition(" | ")[2]
         raise InputError(
             f"{path} does not hold the weights of {architecture} ({told}). {remedy(place, address(hub_name))}"
         ) from error

@@ -3,18 +3,20 @@ OWNER/NAME, and ``OWNER--NAME--COMMIT`` for its files at a commit (40 hexadecima
 downloaded; others lie there already."""
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from despur.specs.conditions import meets
 from despur.specs.declarations import read_declarations
 from despur.specs.spec import Spec
-from despur.storage.pretrained import HUB, fetch, remedy, weights_root
+from despur.storage.pretrained import HUB, fetch, locate_weights, remedy
 from despur.storage.reading import InputError
 
 # Of a tokenizer: what transformers' save_pretrained writes, or of the last file what older models have instead.
-TOKENIZER = (("config.json",), ("tokenizer_config.json",), ("vocab.txt", "vocab.json", "tokenizer.json"))
+TOKENIZER = (
+    *("hf/{model}/config.json", "hf/{model}/tokenizer_config.json"),
+    "hf/{model}/vocab.txt | hf/{model}/vocab.json | hf/{model}/tokenizer.json",
+)
 
 
 def split_commit(model: str) -> tuple[str, str]:
@@ -29,14 +31,12 @@ def address(model: str) -> str:
     return f"{HUB}{name.replace('--', '/')}/resolve/{commit or 'main'}/"
 
 
-def find_hub_file(names: Sequence[str], model: str) -> Path:
-    """The first of these files that lies below ``weights_root``; else the last one, downloaded if ``model`` ends with a
-    commit.
-
-    Raises InputError for files that are missing and not downloaded."""
-    if split_commit(model)[1] or any((weights_root() / name).exists() for name in names):
-        return fetch(names, address(model))
-    path = weights_root() / names[-1]
+def find_hub_file(pattern: str, model: str) -> Path:
+    """The file of a pattern (:func:`locate_weights`), downloaded if ``model`` ends with a commit. Raises InputError for
+    one that is missing and not downloaded."""
+    path = locate_weights(pattern)
+    if split_commit(model)[1] or path.exists():
+        return fetch(pattern, address(model))
     raise InputError(
         f"{path} is not there. {remedy(path, address(model))}; or add the commit of the hub to download to the name of "
         f"the model: {model}--COMMIT"
@@ -63,7 +63,7 @@ def load_hub_tokenizer(model: str) -> Any:
     else."""
     from transformers import AutoTokenizer
 
-    path = [find_hub_file([f"hf/{model}/{file}" for file in files], model) for files in TOKENIZER][-1]
+    path = [find_hub_file(pattern.format(model=model), model) for pattern in TOKENIZER][-1]
     try:
         return AutoTokenizer.from_pretrained(str(path.parent), local_files_only=True)
     except Exception as error:  # tokenizers has errors of its own

@@ -3,10 +3,9 @@ they do not."""
 
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
-from despur.storage.raw_files import sha256
+from despur.storage.raw_files import choose_alternative, sha256
 from despur.storage.reading import InputError
 
 HUB = "https://huggingface.co/"
@@ -17,14 +16,15 @@ def weights_root() -> Path:
     return Path(os.environ.get("DESPUR_WEIGHTS_ROOT", "weights"))
 
 
-def fetch(names: Sequence[str], url: str) -> Path:
-    """The first of these files that lies under ``weights_root``; else the last one, downloaded there from the folder
-    ``url``.
+def locate_weights(pattern: str) -> Path:
+    """The first of a pattern's alternatives ("a | b") that lies below ``weights_root``; else the last one."""
+    return weights_root() / (choose_alternative(pattern, weights_root()) or pattern.rpartition("|")[2].strip())
 
-    Raises InputError if there is neither file nor network.
-    """
-    paths = [weights_root() / name for name in names]
-    path = next((path for path in paths if path.exists()), paths[-1])
+
+def fetch(pattern: str, url: str) -> Path:
+    """The file of a pattern (:func:`locate_weights`), downloaded from the folder ``url`` where it is not there. Raises
+    InputError if there is neither file nor network."""
+    path = locate_weights(pattern)
     if not path.exists():
         import pooch
 

@@ -6,21 +6,21 @@ What a data set's file declares of them: ``RAW``, patterns below DESPUR_DATA_ROO
 fits); ``DOWNLOADED``, where they come by themselves; ``CLASS_EMBEDDINGS``, the array of an npz that may hold an
 embedding of each class. ``python -m
 despur check --configfile FILE`` looks for them, and a data set is made anew when one of them changes. A pattern that
-ends with "/*" or "/n*" stands for a folder with a file or folder for each sample or class: it is known by their number.
-One that ends with "/**" stands for such a folder, too; it is known by the names, sizes and times of all files below
-it."""
+ends with "/*" or "/n*" stands for a folder with a file or folder for each sample or class: it is known by the number of
+its entries. One that ends with "/**" stands for such a folder, too; it is known by the names, sizes and times of all
+files below it."""
 
 import hashlib
 import os
 import zipfile
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
 from despur.specs.conditions import meets
 from despur.specs.declarations import read_declarations
 from despur.specs.spec import Spec
+from despur.storage.reading import InputError
 
 DECLARED = {"datasets": "RAW", "encoders": "WEIGHTS"}
 WATCHED = "/**"  # end of a pattern that stands for a folder whose files' names, sizes and times count
@@ -92,7 +92,7 @@ def identify_files(point: Spec, root: Path) -> dict[str, str]:
     files = {
         str(file.relative_to(root)): identify_file(file, state.st_size, state.st_mtime_ns) for file, state in states
     }
-    chosen = dict.fromkeys(choose_alternative(pattern, root) for pattern in read)  # of one folder, the last counts
+    chosen = {choose_alternative(pattern, root) for pattern in read}
     return files | dict(identify_many(pattern, root) for pattern in chosen if pattern.endswith(FOLDERS))
 
 
@@ -101,14 +101,14 @@ def identify_many(pattern: str, root: Path) -> tuple[str, str]:
     if pattern.endswith(WATCHED):
         name = pattern.removesuffix(WATCHED)
         return name, identify_folder(root / name)
-    folder, names = next(root.glob(pattern)).parent, pattern.rpartition("/")[2]
-    return str(folder.relative_to(root)), f"{count_entries(folder, names, folder.stat().st_mtime_ns)} entries"
+    folder = next(root.glob(pattern)).parent
+    return str(folder.relative_to(root)), f"{count_entries(folder, folder.stat().st_mtime_ns)} entries"
 
 
 @cache
-def count_entries(folder: Path, names: str, changed: int) -> int:
-    """How many entries of a folder, hidden ones left out, have such names."""
-    return sum(fnmatchcase(entry.name, names) and not entry.name.startswith(".") for entry in folder.iterdir())
+def count_entries(folder: Path, changed: int) -> int:
+    """How many entries a folder has, hidden ones left out."""
+    return sum(not entry.name.startswith(".") for entry in folder.iterdir())
 
 
 def identify_folder(folder: Path) -> str:
@@ -128,5 +128,17 @@ def identify_file(file: Path, size: int, changed: int) -> str:
 
 def sha256(path: Path) -> str:
     """Checksum of a file, in hexadecimal."""
+    return compute_checksum(path, "sha256")
+
+
+def compute_checksum(path: Path, algorithm: str) -> str:
+    """Checksum of a file, in hexadecimal, by ``sha256`` or ``md5``."""
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashlib.file_digest(file, algorithm).hexdigest()
+
+
+def require_checksum(path: Path, digits: str, remedy: str, algorithm: str = "sha256") -> Path:
+    """The path of a file whose checksum begins with these digits. Raises InputError for another one."""
+    if not compute_checksum(path, algorithm).startswith(digits):
+        raise InputError(f"{path}: wrong checksum (corrupt or truncated; the file is kept). {remedy}")
+    return path

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from despur.storage.hub import TOKENIZER, address, load_hub_tokenizer, split_commit
-from despur.storage.pretrained import BERT, fetch, remedy, weights_root
+from despur.storage.pretrained import BERT, fetch, locate_weights, remedy
 from despur.storage.store import Array, InputError, Lazy
 
 NO_TOKEN = -1  # in the place of a token
@@ -14,27 +14,31 @@ NO_TOKEN = -1  # in the place of a token
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """``tokenizer``: transformers' class; ``files``: what it reads, of ``folder``, which is at ``url``; ``needs``,
-    ``start``: by what its last file is known, since transformers reads any other one, too; ``padding``: what short
-    texts are filled with at their end, the number of no other token."""
+    """``tokenizer``: transformers' class; ``files``: what it reads, from the folder ``url``; ``needs``, ``start``: by
+    what its last file is known, since transformers reads any other one, too; ``padding``: what short texts are filled
+    with at their end, the number of no other token."""
 
     tokenizer: str
-    folder: str
+    files: tuple[str, ...]
     url: str
     needs: tuple[str, ...]
-    files: tuple[str, ...] = ("merges.txt", "vocab.json")
     start: str = "{"
     padding: int = NO_TOKEN
 
 
 VOCABULARIES = {
     "bert": Vocabulary(
-        "BertTokenizerFast", "bert-base-uncased", BERT, ("[UNK]", "[CLS]", "[SEP]"), ("vocab.txt",), "[PAD]", padding=0
+        "BertTokenizerFast", ("bert-base-uncased/vocab.txt",), BERT, ("[UNK]", "[CLS]", "[SEP]"), "[PAD]", padding=0
     ),
-    "gpt2": Vocabulary("GPT2TokenizerFast", "gpt-neo-125M", address("EleutherAI--gpt-neo-125m"), ("<|endoftext|>",)),
+    "gpt2": Vocabulary(
+        "GPT2TokenizerFast",
+        ("gpt-neo-125M/merges.txt", "gpt-neo-125M/vocab.json"),
+        address("EleutherAI--gpt-neo-125m"),
+        ("<|endoftext|>",),
+    ),
     "roberta": Vocabulary(
         "RobertaTokenizerFast",
-        "roberta-large",
+        ("roberta-large/merges.txt", "roberta-large/vocab.json"),
         address("FacebookAI--roberta-large"),
         ("<s>", "<pad>", "</s>", "<unk>"),
     ),
@@ -43,11 +47,9 @@ VOCABULARIES = {
 
 def list_missing(vocabulary: str) -> list[str]:
     """The files of a tokenizer that are not there; of alternatives, the last."""
-    root, known = weights_root(), VOCABULARIES.get(vocabulary)
-    folder, files = (known.folder, [(file,) for file in known.files]) if known else (f"hf/{vocabulary}", TOKENIZER)
-    return [
-        str(root / folder / names[-1]) for names in files if not any((root / folder / name).exists() for name in names)
-    ]
+    known = VOCABULARIES.get(vocabulary)
+    patterns = known.files if known else [pattern.format(model=vocabulary) for pattern in TOKENIZER]
+    return [str(file) for file in map(locate_weights, patterns) if not file.exists()]
 
 
 def is_downloaded(vocabulary: str) -> bool:
@@ -62,15 +64,15 @@ def load_tokenizer(vocabulary: str) -> Any:
         return load_hub_tokenizer(vocabulary)
     import transformers
 
-    tokenizer_files = VOCABULARIES[vocabulary]
-    path = [fetch([f"{tokenizer_files.folder}/{file}"], tokenizer_files.url) for file in tokenizer_files.files][-1]
+    known = VOCABULARIES[vocabulary]
+    path = [fetch(file, known.url) for file in known.files][-1]
     text = path.read_text(encoding="utf-8")
-    if not text.startswith(tokenizer_files.start) or not all(token in text for token in tokenizer_files.needs):
-        raise InputError(f"{path} is not the vocabulary {vocabulary}. {remedy(path, tokenizer_files.url)}")
+    if not text.startswith(known.start) or not all(token in text for token in known.needs):
+        raise InputError(f"{path} is not the vocabulary {vocabulary}. {remedy(path, known.url)}")
     try:
-        return getattr(transformers, tokenizer_files.tokenizer).from_pretrained(str(path.parent), local_files_only=True)
+        return getattr(transformers, known.tokenizer).from_pretrained(str(path.parent), local_files_only=True)
     except Exception as error:  # tokenizers has errors of its own
-        raise InputError(f"{path} cannot be read ({error}). {remedy(path, tokenizer_files.url)}") from error
+        raise InputError(f"{path} cannot be read ({error}). {remedy(path, known.url)}") from error
 
 
 def tokenize(texts: list[str], length: int, vocabulary: str = "bert", seconds: list[str] | None = None) -> Lazy:

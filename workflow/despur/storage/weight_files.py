@@ -16,7 +16,7 @@ from despur.specs.declarations import read_declarations
 from despur.specs.spec import Spec
 from despur.specs.stages import PARTS
 from despur.storage import raw_files
-from despur.storage.pretrained import note_file, weights_root
+from despur.storage.pretrained import locate_weights, note_file, weights_root
 from despur.storage.reading import InputError
 
 
@@ -28,8 +28,7 @@ def list_encoders(points: Iterable[Spec], without: tuple[str, ...] = PARTS) -> I
 
 def list_missing(encoder: Spec) -> list[str]:
     """The weights that an encoder lacks, as paths: of alternatives, the last, which is the one that is downloaded."""
-    root = weights_root()
-    return [str(root / pattern.split("|")[-1].strip()) for pattern in raw_files.list_missing(encoder, root)]
+    return [str(locate_weights(pattern)) for pattern in raw_files.list_missing(encoder, weights_root())]
 
 
 def identify_weights(encoders: Iterable[Spec]) -> dict[str, str]:

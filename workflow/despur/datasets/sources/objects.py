@@ -1,7 +1,6 @@
 """What data sets of objects share (CIFAR, STL-10, ImageNet and its parts): classes without a known attribute, no
 validation split."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from PIL import Image
 
 from despur.datasets.sources import image_files, metadata_tables
 from despur.datasets.sources.pickled_tables import read_pickled_data
+from despur.storage.raw_files import require_checksum
 from despur.storage.store import Array, Dataset, InputError, Lazy
 
 IMAGES = {".jpeg", ".jpg", ".png"}
@@ -35,10 +35,7 @@ def verify_checksum(path: Path, md5: str, remedy: str) -> Path:
     """The path of a file that exists and has its published checksum. Raises InputError otherwise."""
     if not path.exists():
         raise InputError(f"{path} is not there. {remedy}")
-    with path.open("rb") as file:
-        if hashlib.file_digest(file, "md5").hexdigest() != md5:
-            raise InputError(f"{path}: wrong checksum (corrupt or truncated; the file is kept). {remedy}")
-    return path
+    return require_checksum(path, md5, remedy, "md5")
 
 
 def read_cifar(
