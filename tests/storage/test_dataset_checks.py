@@ -35,7 +35,6 @@ def test_what_no_stage_could_use_is_refused_by_name():
     faulty = {
         "no column original": {"without": ["original"]},
         "no column y, a": {"without": ["y", "a"]},
-        "about has no select": {"about": {"select": None}},
         "about has no attributes": {"about": {"attributes": None}},
         "about has no attribute:": {"about": {"attribute": None}},
         "119 inputs, but 120 labels": {"inputs": tiny_dataset().inputs[1:]},

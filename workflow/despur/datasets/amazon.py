@@ -83,15 +83,11 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     names = metadata_tables.decode_splits(split_path, raw["split"], meaning, REMEDY)
     table = pd.DataFrame({"split": names, "y": y, "a": a, "original": np.arange(len(raw))})
     about = {
-        **{
-            "classes": list(classes),
-            "vocabulary": settings["vocabulary"],
-            "attributes": categories,
-            "attribute": "category",
-            "groups": categories,
-            "select": "val",
-            "headline": "test",
-        },
+        "classes": list(classes),
+        "vocabulary": settings["vocabulary"],
+        "attributes": categories,
+        "attribute": "category",
+        "groups": categories,
         "sha256": metadata_tables.sha256(path, split_path),
     }
     groups = a[:, None] == np.arange(len(categories))

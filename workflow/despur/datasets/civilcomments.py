@@ -168,8 +168,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "attributes": attributes,
         "vocabulary": settings["vocabulary"],
         "groups": [f"{label}, {name}" for label in classes for name in IDENTITIES],
-        "select": "val",
-        "headline": "test",
         "sha256": metadata_tables.sha256(path),
     }
     named = mentioned if settings["attribute"] != "identity" else a[:, None] == np.arange(len(IDENTITIES))

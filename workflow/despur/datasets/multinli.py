@@ -116,8 +116,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "attribute": "negation",
         "attributes": ATTRIBUTES,
         "vocabulary": settings["vocabulary"],
-        "select": "val",
-        "headline": "test",
         "sha256": metadata_tables.sha256(path, *texts),
     }
     first, second = (list(pairs[field]) for field in ("sentence1", "sentence2"))

@@ -190,6 +190,4 @@ def about(settings: Settings) -> dict[str, Any]:
         "class_words": [" or ".join(DIGITS[int(d)] for d in members) for members in classes],
         "attributes": ["land", "water"],
         "attribute": "background",
-        "select": "val",
-        "headline": "test",
     }

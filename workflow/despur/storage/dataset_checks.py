@@ -15,7 +15,7 @@ from despur.storage.store import HELD_OUT, MISSING, Dataset, InputError, Lazy
 
 ORIGIN = {"source": "SOURCE", "licence": "LICENSE"}  # of about: declared in the data set's file
 TABLE_COLUMNS = ("split", "y", "a", "original")
-ABOUT = ("classes", "attribute", "attributes", "select", "headline")
+ABOUT = ("classes", "attribute", "attributes")
 MAY_LACK = {"y": ("unlabelled",), "a": ("train", "unlabelled")}  # splits in which a label may be missing (-1)
 ROWS = 10_000  # inputs looked at at once: they may lie on disk
 
@@ -67,10 +67,7 @@ def _check_arrays_and_table(dataset: Dataset) -> Iterator[str]:
             "sample its own)"
         )
     if missing := [key for key in ABOUT if key not in dataset.about]:
-        yield (
-            f"about has no {', '.join(missing)}: it names classes, attributes and what these are "
-            "(attribute: color), the split that selects (val) and the headline (test)"
-        )
+        yield (f"about has no {', '.join(missing)}: it names classes, attributes and what these are (attribute: color)")
     yield from _check_rows(dataset)
 
 

@@ -80,8 +80,8 @@ class Dataset:
 
     ``inputs``: uint8 images (N,H,W,C), float embeddings (N,D) or int tokens (N,T). ``table``: one row a sample with
     ``split``, class ``y``, attribute ``a`` (``MISSING`` where it is not known of a training sample) and ``original``
-    (samples made from the same original share it). ``about``:
-    names of ``classes`` and ``attributes``, how inputs are presented, which split selects and which is the headline.
+    (samples made from the same original share it). ``about``: names of ``classes`` and ``attributes``, how inputs are
+    presented, which split selects (``val`` by default) and which is the headline (``test``).
     ``groups``: boolean (N,G) evaluation groups with ``about["groups"]`` their names; by default
     ``class_attribute_groups``. They may overlap, and a sample may be in none. ``masks``: boolean (N,H,W), true on the
     foreground; None where it is not known. ``class_embeddings``: float (C,D), for samples that are embeddings of a
@@ -95,6 +95,7 @@ class Dataset:
     class_embeddings: Array | None = None
 
     def __post_init__(self) -> None:
+        self.about = {"select": "val", "headline": "test", **self.about}
         labeled = {"y", "a"} <= {*self.table.select_dtypes("integer")} and {"classes", "attributes"} <= {*self.about}
         if self.groups is None and labeled:  # else the data set checks say what is missing
             names = self.about["attributes"]

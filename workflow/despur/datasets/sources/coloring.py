@@ -58,6 +58,4 @@ def about_colored(settings: Settings) -> dict[str, Any]:
         "classes": PAIRS,
         "attributes": [f"color {i}" for i in range(5)],
         "attribute": "color",
-        "select": "val",
-        "headline": "test",
     }

@@ -54,7 +54,6 @@ def about_domains(size: int, labels: dict[str, int], settings: Settings) -> dict
         "classes": ["3", "5"],
         "attributes": list(DOMAINS),
         "attribute": "domain",
-        "select": "val",
         "headline": "test_ood",
         "selection": "probe_accuracy",
         "label_fractions": labels,

@@ -116,7 +116,6 @@ def dataset(
     table = table.assign(original=table.get("original", np.arange(len(table)))).reset_index(drop=True)
     if "split" in table:  # else the dataset checks report it
         table["split"] = name_splits(files, table["split"])
-    about = {"select": "val", "headline": "test", **about}
     made = validate(files, Dataset(inputs, table, about, class_embeddings=class_embeddings))
     if not len(made.rows("val")):
         raise InputError(f"{files}: no sample of the split val; there are {', '.join(map(str, made.splits))}")

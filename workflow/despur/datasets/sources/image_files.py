@@ -16,8 +16,7 @@ MOST_PIXELS = 89_478_485  # of an image; above it, Pillow fears an attack
 DEEP = "I", "F"  # what Pillow's modes of more than 8 bits a channel begin with: it would cut values at 255
 UNUSABLE = OSError, SyntaxError, ValueError, Image.DecompressionBombError  # Pillow raises all of them
 LISTED = 10  # files that an error names
-# of about: images are made as large as they are shown; one split selects, another one stands in tables
-WHOLE_IMAGES = {"train_crop": "centre", "test_crop": "centre", "select": "val", "headline": "test"}
+WHOLE_IMAGES = {"train_crop": "centre", "test_crop": "centre"}  # of about: they are made as large as they are shown
 
 
 def as_clip(image: Image.Image, size: int) -> Image.Image:
