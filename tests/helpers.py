@@ -110,7 +110,7 @@ def read(name: str, root: Path = Path("nowhere")) -> Dataset:
     made = import_module(f"despur.datasets.{point.base_name}").build(point.settings, root)
     chosen = {pattern: raw_files.choose_alternative(pattern, root) for pattern in raw_files.list_patterns(point)}
     found = {pattern: sorted(root.glob(each)) if each else [] for pattern, each in chosen.items()}
-    assert raw_files.is_downloaded(point.base_name) or all(found.values()), (
+    assert raw_files.is_downloaded(point) or all(found.values()), (
         f"{name}: nothing matches {[p for p in found if not found[p]]}"
     )
     many, one = (

@@ -131,7 +131,7 @@ def test_bios_is_fetched_with_the_vectors_that_it_reads():
 def test_a_language_model_is_fetched_with_its_tokenizer_alone(model):
     vocabulary = VOCABULARIES["gpt2" if model.startswith("gpt") else "roberta"]
     own = {f"{model}/{name}": f"{HUB}{REPOSITORIES[model]}/resolve/main/{name}" for name in MODEL}
-    tokenizer = {f"{vocabulary.folder}/{name}": f"{vocabulary.url}{name}" for name in vocabulary.files}
+    tokenizer = {file: f"{vocabulary.url}{file.rpartition('/')[2]}" for file in vocabulary.files}
     assert list_needed(f"language_model+model={model}") == own | tokenizer
 
 

@@ -16,7 +16,6 @@ from despur.cli import fetch
 from despur.specs.declarations import list_components, read_declarations
 from despur.storage.addresses import ADDRESSES, RECORD, ask_address, describe_address
 from despur.storage.downloads import Download, fetch_file
-from despur.storage.raw_files import is_downloaded
 from despur.storage.store import InputError
 
 CONTENT = bytes(range(256)) * 8192  # 2 MiB
@@ -246,7 +245,7 @@ def test_check_asks_all_addresses_and_downloads_nothing(tmp_path, monkeypatch):
 def test_every_data_set_with_raw_files_says_how_to_get_them():
     for name in list_components("datasets"):
         stated = read_declarations("datasets", name)
-        if not stated.get("RAW") or is_downloaded(name) or name == "bring_your_own":
+        if not stated.get("RAW") or stated.get("DOWNLOADED") or name == "bring_your_own":
             continue
         downloads = fetch.list_downloads("datasets", name)
         assert downloads or stated.get("BY_HAND"), name

@@ -13,7 +13,7 @@ from despur.specs.paths import ResultPath, data_root
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
-from despur.storage import hub, raw_files, weight_files
+from despur.storage import raw_files, weight_files
 from despur.storage.dataset_checks import build_dataset
 from despur.storage.pretrained import weights_root
 from despur.storage.store import InputError
@@ -55,7 +55,7 @@ class NeededData:
             return "present"
         if all((result.folder / "about.json").exists() for result in self.results):
             return "made"
-        return "download" if raw_files.is_downloaded(self.name) else "missing"
+        return "download" if raw_files.is_downloaded(self.point) else "missing"
 
     def describe(self, root: Path) -> str:
         """One line: state, name, which files are missing and where they come from."""
@@ -100,7 +100,7 @@ def describe_weights(points: Iterable[Spec]) -> Iterator[Row]:
     encoders = {encoder.name: encoder for encoder in weight_files.list_encoders(points, without=())}
     for name in sorted(encoders):
         missing = weight_files.list_missing(encoders[name])
-        comes = hub.is_downloaded(encoders[name])
+        comes = raw_files.is_downloaded(encoders[name])
         state = ("download" if comes else "missing") if missing else "present"
         line = f"{state:<10}weights of {name}{': ' * bool(missing)}{', '.join(missing)}"
         yield Row(line, "encoders", name=name, state=state, missing=missing)
@@ -136,7 +136,7 @@ def check_dataset(name: str) -> Iterator[str]:
     for point in sweep.points:
         raw, source = point.source or point, find_statement(sweep.base_name, "SOURCE")
         missing = raw_files.list_missing(raw, root)
-        if missing and raw_files.is_downloaded(raw.base_name):
+        if missing and raw_files.is_downloaded(raw):
             told = f"this check downloads nothing; the run will, or put them there from {source}"
             raise InputError(f"{', '.join(missing)} are not under {root}: {told}")
         if tokenizer := [*jobs.list_missing_tokenizers([raw])]:

@@ -18,7 +18,7 @@ from despur.storage import hub, weight_files
 from despur.storage.addresses import ask_address, describe_address, note_address
 from despur.storage.downloads import Download, fetch_file
 from despur.storage.pretrained import weights_root
-from despur.storage.raw_files import list_patterns
+from despur.storage.raw_files import is_downloaded, list_patterns
 from despur.storage.reading import InputError
 
 KINDS_WITH_DOWNLOADS = ("datasets", "encoders")  # components that state downloads
@@ -147,7 +147,7 @@ def describe_nothing(point: Spec, by_hand: str) -> str:
         return "nothing else can be downloaded"
     if name == "bring_your_own":
         return "these are your own files: docs/your_own_data.md"
-    if encoder and weight_files.list_missing(point) and not hub.is_downloaded(point):
+    if encoder and weight_files.list_missing(point) and not is_downloaded(point):
         return f"bring {', '.join(weight_files.list_missing(point))}{hub.how_to_download(point)}"
     return f"{name} needs no download: it is bundled, or comes by itself when it is first used"
 

@@ -53,7 +53,7 @@ def list_missing(result: ResultPath) -> Iterator[str]:
     for encoder in weight_files.list_encoders(result.sweep.points):
         for file in weight_files.list_missing(encoder):
             told = f"{file} is not there, from which the encoder {encoder.base_name} starts"
-            if not hub.is_downloaded(encoder):
+            if not raw_files.is_downloaded(encoder):
                 raise InputError(f"{told} ({result.folder}): put it there, {ROOT}{hub.how_to_download(encoder)}")
             yield f"{told}: {DOWNLOADED}"
 

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from despur.specs.conditions import meets
 from despur.specs.declarations import read_declarations
 from despur.specs.spec import Spec
 from despur.storage.pretrained import HUB, fetch, locate_weights, remedy
@@ -41,13 +40,6 @@ def find_hub_file(pattern: str, model: str) -> Path:
         f"{path} is not there. {remedy(path, address(model))}; or add the commit of the hub to download to the name of "
         f"the model: {model}--COMMIT"
     )
-
-
-def is_downloaded(encoder: Spec) -> bool:
-    """Whether missing weights of an encoder come by themselves: DOWNLOADED of its file is true, or the pattern of a
-    setting that it has (``model=*--[0-9a-f]``)."""
-    declared = read_declarations("encoders", encoder.base_name).get("DOWNLOADED", False)
-    return declared is True or meets(encoder.settings, str(declared))
 
 
 def how_to_download(encoder: Spec) -> str:

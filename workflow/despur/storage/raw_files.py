@@ -47,9 +47,11 @@ def is_bundled(points: Iterable[Spec]) -> bool:
     return not any(list_patterns(point.source or point) for point in points)
 
 
-def is_downloaded(dataset: str) -> bool:
-    """Whether the files of a data set come by themselves."""
-    return read_declarations("datasets", dataset).get("DOWNLOADED", False)
+def is_downloaded(point: Spec) -> bool:
+    """Whether the files of a data set, or the weights of an encoder, come by themselves: DOWNLOADED of its file is
+    true, or the pattern of a setting that it has (``model=*--[0-9a-f]``)."""
+    declared = read_declarations(point.kind, point.base_name).get("DOWNLOADED", False)
+    return declared is True or meets(point.settings, str(declared))
 
 
 def lacks_class_embeddings(point: Spec, root: Path) -> bool:
@@ -87,7 +89,7 @@ def identify_files(point: Spec, root: Path) -> dict[str, str]:
     """What identifies each raw file of a data set that is there, by its path below ``root``.
 
     Left out: what is downloaded, as its checksum is known; what another data set is made from."""
-    read = () if point.source or is_downloaded(point.base_name) else list_patterns(point)
+    read = () if point.source or is_downloaded(point) else list_patterns(point)
     states = [(file, file.stat()) for file in list_files(read, root)]
     files = {
         str(file.relative_to(root)): identify_file(file, state.st_size, state.st_mtime_ns) for file, state in states
