@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from despur.datasets.sources import embedding_files, metadata_tables, text
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
 
@@ -24,14 +25,10 @@ SETTINGS = {
 # rest is not stated.
 PAPER_HYPERPARAMETERS = {
     "*": {
+        **read_declarations("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"],
         "encoder": "bigru",
-        "optimizer": "adam",
         "learning_rate": 1e-3,
-        "weight_decay": 0.0,
         "batch_size": 256,
-        "epochs": 60,
-        "patience": 5,
-        "criterion": "log_likelihood",
     }
 }
 

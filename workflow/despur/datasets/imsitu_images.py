@@ -16,6 +16,7 @@ from PIL import Image, ImageOps
 
 from despur.datasets.sources import embedding_files, image_files, metadata_tables
 from despur.datasets.sources.pickled_tables import stack_cells
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, int_
 from despur.storage.store import Array, Dataset, InputError
 
@@ -26,13 +27,10 @@ BASE = "head_first"  # what represents them in ``imsitu``; the other methods tra
 # Experiment 4, second phase. Patience 5 is of all experiments; "the best-performing snapshot evaluated on the dev set".
 PAPER_HYPERPARAMETERS = {
     "*": {
+        **read_declarations("datasets", "moji")["PAPER_HYPERPARAMETERS"]["*"],
         "encoder": "resnet50",
-        "optimizer": "adam",
         "learning_rate": 1e-5,
-        "weight_decay": 0.0,
         "batch_size": 64,
-        "epochs": 60,
-        "patience": 5,
         "criterion": "average_accuracy",
     }
 }

@@ -18,7 +18,7 @@ LARGEST_COMPARED = 2**30  # bytes of a file; rows of larger ones are read where 
 
 def list_checksums(folder: Path, names: Iterable[str]) -> dict[str, str]:
     """CRC-32 of those of these files of a folder that are not too large, for its about.json."""
-    files = [folder / name for name in sorted(names) if (folder / name).exists()]
+    files = [folder / name for name in sorted(names) if name != ABOUT and (folder / name).exists()]
     return {file.name: compute(file) for file in files if file.stat().st_size <= LARGEST_COMPARED}
 
 

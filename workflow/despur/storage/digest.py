@@ -19,7 +19,7 @@ from despur.specs.extensions import EXTENSIBLE, list_extensions
 from despur.specs.paths import ResultPath, parse_seeds
 from despur.specs.public import read_stub
 from despur.specs.spec import Spec
-from despur.specs.stages import PARTS, STAGES, Stage
+from despur.specs.stages import PARTS, STAGES
 from despur.specs.syntax import find_target, parse
 from despur.storage.checksums import ABOUT, read_kept
 from despur.storage.made_from import identify_raw, identify_weights
@@ -112,8 +112,10 @@ def _components(spec: Spec, without: tuple[str, ...] = PARTS) -> set[Path]:
     return {find_component(part.kind, part.base_name) for part in spec.walk(without)}
 
 
-def _entry(stage: Stage) -> Path:
-    return PACKAGE / f"{stage.program}.py"
+def _entries(*stages: str) -> set[Path]:
+    """Files that stages run whatever the specification: their programs, and what measures runs."""
+    measures = list_measures().values() if "evaluate" in stages else ()
+    return {*measures, *(PACKAGE / f"{STAGES[stage].program}.py" for stage in stages)}
 
 
 @cache
@@ -123,9 +125,7 @@ def cache_key(result: ResultPath) -> str:
     sweep = result.datasets if result.stage == "data" else result.sweep
     stage = STAGES[result.stage]
     built = [] if stage.adds_to_runs else sweep.points
-    files = {_entry(stage)}.union(*(_components(point) for point in built))
-    if result.stage == "evaluate":
-        files |= {*list_measures().values()}
+    files = _entries(result.stage).union(*(_components(point) for point in built))
     key_parts: dict[str, Any] = {
         "stage": result.stage,
         "dataset": [point.resolved() for point in result.datasets.points],
@@ -181,8 +181,6 @@ def revisions(result: ResultPath) -> dict[str, int]:
 def list_code(result: ResultPath) -> set[Path]:
     """The files of the code behind a result and behind the stages that it reads; of what adds to runs, of it alone."""
     adds_to_runs = STAGES[result.stage].adds_to_runs
-    stages = {result.stage} if adds_to_runs else {"data", *PARTS, result.stage}
+    stages = [result.stage] if adds_to_runs else ["data", *PARTS, result.stage]
     points = [] if adds_to_runs else [*result.datasets.points, *(result.sweep.points if result.name else [])]
-    measures = {*list_measures().values()} if result.stage == "evaluate" else set()
-    entries = {_entry(STAGES[stage]) for stage in stages} | measures
-    return _closure(entries.union(*(_components(point, without=()) for point in points)))
+    return _closure(_entries(*stages).union(*(_components(point, without=()) for point in points)))

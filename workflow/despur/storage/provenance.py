@@ -17,15 +17,13 @@ from typing import Any
 from despur.specs.extras import name_extra
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError
+from despur.specs.stages import STAGES
 from despur.storage import checksums, commits
 from despur.storage.digest import cache_key, revisions
 from despur.storage.interrupts import explain_shortage, interrupt_work
 from despur.storage.store import InputError, write_json
 
 PACKAGES = ("torch", "torchvision", "numpy", "pandas", "scikit-learn", "umap-learn", "snakemake")
-
-# What stages write beside about.json. (What is made of it later is not named: metrics, saliency.)
-WRITTEN = ("models.safetensors", "outputs.safetensors", "history.csv", "groups.safetensors", "agreement.csv")
 
 # What CUDA says of a GPU that failed, was taken away or is used by others.
 GPU_GONE = (
@@ -77,7 +75,7 @@ def write_about(result: ResultPath, started: float, **more: Any) -> None:
             "seconds": round(time.perf_counter() - started, 2),
             "peak_memory_mb": peak_memory_mb(),
             **gpu_memory_mb(),
-            checksums.CHECKSUMS: checksums.list_checksums(result.folder, WRITTEN),
+            checksums.CHECKSUMS: checksums.list_checksums(result.folder, STAGES[result.stage].files.values()),
             **more,
         }
     )

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from despur.specs.stages import BUILT
 from despur.storage import checksums
 from despur.storage.disk import create_temporary, explain_refusal, is_held, put_in_place
 from despur.storage.reading import InputError as InputError
@@ -169,7 +170,7 @@ def save_dataset(folder: Path, points: Mapping[str, Dataset]) -> None:
         np.savez_compressed(temporary, groups=groups, **of_classes)  # type: ignore[arg-type]
     with atomic(folder / "table.parquet") as temporary:
         pd.concat([p.table.assign(point=name) for name, p in points.items()]).to_parquet(temporary, index=False)
-    sums = checksums.list_checksums(folder, ("inputs.npy", "masks.npy", "groups.npz", "table.parquet"))
+    sums = checksums.list_checksums(folder, BUILT.values())
     about = {**{name: p.about for name, p in points.items()}, checksums.CHECKSUMS: sums}
     write_json(folder / "about.json", checksums.seal(about))
 
