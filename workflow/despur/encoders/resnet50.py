@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from torchvision.models import resnet50
 
 from despur.encoders.base import misfit
+from despur.numerics.pixels import Standardize
 from despur.specs.settings import Settings, choice
 from despur.storage.pretrained import fetch, remedy
 from despur.storage.raw_files import require_checksum
@@ -30,22 +31,19 @@ DOWNLOADED = True
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet's channels, in [0, 1]
 
 
-class ResNet50(nn.Module):
+class ResNet50(Standardize):
     """Images (B,3,H,W) in [-1,1] -> representations (B,2048): the average of the last feature map."""
 
     dim = 2048
     saliency_layer = "layers.layer4"
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(None, MEAN, DEVIATION, kept=False)
         self.layers = resnet50()
         self.layers.fc = nn.Identity()
-        mean, deviation = (torch.tensor(values).view(1, 3, 1, 1) for values in (MEAN, DEVIATION))
-        self.register_buffer("shift", (0.5 - mean) / deviation, persistent=False)  # (x + 1) / 2 is in [0, 1]
-        self.register_buffer("scale", 0.5 / deviation, persistent=False)
 
     def forward(self, images: Tensor) -> Tensor:
-        return self.layers(images * self.get_buffer("scale") + self.get_buffer("shift"))
+        return self.layers(super().forward(images))
 
 
 def build(settings: Settings, input_shape: tuple[int, ...]) -> ResNet50:
