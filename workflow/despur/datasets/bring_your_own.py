@@ -9,7 +9,7 @@ import pandas as pd
 
 from despur.datasets.sources import embedding_files, metadata_tables, own_files, own_labels
 from despur.specs.settings import Settings, choice, int_, name
-from despur.storage.store import MISSING, Array, Dataset, Lazy
+from despur.storage.store import MISSING, Array, Dataset
 
 SETTINGS = {
     "name": name("task", "NAME.parquet, NAME.npz or NAME/metadata.csv under bring_your_own/ in the data root"),
@@ -60,7 +60,12 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     }
     checked = own_files.check_features(path, features) if features is not None else None
     table, names = number_labels(path, table)
-    inputs, kind = read_listed(path, table, settings) if checked is None else convert(*checked, settings)
+    if checked is None:
+        from despur.datasets.sources import own_folder  # brings Pillow, which the core of the package lacks
+
+        inputs, kind = own_folder.read_inputs(path, table, settings)
+    else:
+        inputs, kind = convert(*checked, settings)
     given = None if of_classes is None else of_classes.astype(np.float32)
     kept = table.drop(columns=["path", "text"], errors="ignore")
     return embedding_files.dataset(path, inputs, kept, about | names | kind, given)
@@ -69,17 +74,10 @@ def build(settings: Settings, data_root: Path) -> Dataset:
 def read_file(path: Path) -> tuple[Array | None, pd.DataFrame, Array | None]:
     """Features, labels and class embeddings of a file; no features of one that lists images or holds texts."""
     if path.suffix == ".csv":
-        from despur.datasets.sources import own_folder  # brings Pillow, which the core of the package lacks
+        from despur.datasets.sources import own_folder
 
         return own_folder.read_metadata(path)
     return own_files.read_npz(path) if path.suffix == ".npz" else own_files.read_parquet(path)
-
-
-def read_listed(path: Path, table: pd.DataFrame, settings: Settings) -> tuple[Array | Lazy, dict[str, Any]]:
-    """The images or texts of a table, and what is known of them."""
-    from despur.datasets.sources import own_folder
-
-    return own_folder.read_inputs(path, table, settings)
 
 
 def number_labels(path: Path, table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, list[str]]]:
