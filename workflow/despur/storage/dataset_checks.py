@@ -32,17 +32,10 @@ def build_dataset(spec: Spec, data_root: Path) -> Dataset:
 
 def validate(source: Path | str, dataset: Dataset) -> Dataset:
     """The data set itself. Raises InputError, naming the files that it is from, for the first thing that no stage could
-    use."""
-    for fault in find_faults(dataset):
-        raise InputError(f"{source}: {fault}")
-    return dataset
-
-
-def find_faults(dataset: Dataset) -> Iterator[str]:
-    """What is wrong with a data set. Each check relies on the ones before it, so only the first fault can be
-    trusted."""
+    use: each check relies on the ones before it."""
     for check in (
         _check_arrays_and_table,
+        _check_rows,
         _check_missing_attributes,
         _check_labels,
         _check_inputs,
@@ -50,7 +43,9 @@ def find_faults(dataset: Dataset) -> Iterator[str]:
         _check_splits,
         _check_classes,
     ):
-        yield from check(dataset)
+        for fault in check(dataset):
+            raise InputError(f"{source}: {fault}")
+    return dataset
 
 
 def _check_arrays_and_table(dataset: Dataset) -> Iterator[str]:
@@ -68,7 +63,6 @@ def _check_arrays_and_table(dataset: Dataset) -> Iterator[str]:
         )
     if missing := [key for key in ABOUT if key not in dataset.about]:
         yield (f"about has no {', '.join(missing)}: it names classes, attributes and what these are (attribute: color)")
-    yield from _check_rows(dataset)
 
 
 def _check_rows(dataset: Dataset) -> Iterator[str]:
