@@ -198,6 +198,7 @@ def test_missing_vectors_of_bert_are_named_with_their_address(bios):
         (lambda t: t.assign(gender="m"), ["same attribute"]),
         (lambda t: t.assign(profession="nurse"), ["no training sample of class", "split val"]),
         (lambda t: t.assign(gender="x"), ["train", "'x'", "m, f"]),
+        (lambda t: t.assign(gender=b"m"), ["train", "b'm'", "m, f"]),
         (lambda t: t.drop(columns="gender"), ["train.parquet", "gender"]),
         (lambda t: t[:30], ["train_cls.npy", "56", "30"]),
     ],
