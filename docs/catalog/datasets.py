@@ -12,7 +12,6 @@ from despur.orchestration.paper_folders import list_papers
 from despur.specs.declarations import find_component, list_components, read_declarations, read_docstring, summarize
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
-from despur.storage.raw_files import is_downloaded
 
 INTRODUCTION = "After this page you know every data set: its files, sizes, license, and who can have it."
 load = cache(dataset)
@@ -44,15 +43,14 @@ def describe_papers(name: str) -> str:
 
 def describe_access(name: str) -> str:
     """How a user gets the files of a data set."""
-    if not {"RAW", "RAW_WITH"} & read_declarations("datasets", name).keys():
+    declared = read_declarations("datasets", name)
+    if not {"RAW", "RAW_WITH"} & declared.keys():
         return "bundled"
-    if is_downloaded(name):
+    if declared.get("DOWNLOADED"):
         return "downloaded by itself"
     if name == "bring_your_own":
         return "your own files"
-    return (
-        "with an account or a form" if read_declarations("datasets", name).get("BY_HAND") else "anyone: `despur fetch`"
-    )
+    return "with an account or a form" if declared.get("BY_HAND") else "anyone: `despur fetch`"
 
 
 def build_page(name: str) -> str:
