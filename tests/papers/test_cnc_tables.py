@@ -15,7 +15,7 @@ from despur.evidence.sentences.sentence_format import read_sentence
 from despur.evidence.sentences.values import sum_noise
 from despur.orchestration import configuration, experiments, paper_folders
 from despur.orchestration.experiments import ArtifactRun
-from despur.papers.cnc import hyperparameters, sentence_metrics, tables
+from despur.papers.cnc import hyperparameters, measurements, tables
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.storage.store import Dataset, load_dataset, save_dataset
@@ -405,7 +405,7 @@ def test_test_samples_that_are_drawn_anew_make_a_lift_vary(world):
     for dataset in ("cmnist", "celeba"):
         number = number._replace(dataset=dataset)
         own = [world(dataset, n, "table_1", dataset, values=rows(v, 0)) for n, v in (("jtt", 0.6), ("cnc", 0.8))]
-        source = MeasuredValues(*sentence_metrics.load_sentence_metrics(own))
+        source = MeasuredValues(*measurements.load_sentence_metrics(own))
         sentence = read_sentence(number, {"seeds": 3}, 0.05)
         ((_, formula),) = sentence.list_formulas(source)
         found[dataset] = sum_noise(sentence, formula, source)

@@ -17,7 +17,7 @@ from despur.metrics.fairness import tradeoff
 from despur.metrics.resampling import counts
 from despur.orchestration import paper_folders
 from despur.orchestration.experiments import ArtifactRun
-from despur.papers.fair_cl import figures, ratios, selections, tables, two_classes
+from despur.papers.fair_cl import figures, selections, tables, two_classes
 from despur.reporting.figures import COLUMN, label_rows
 from despur.specs.resolution import draw_for_seeds
 from despur.storage.store import Dataset
@@ -157,7 +157,7 @@ def judged_ratio(metrics, resamples, reported, ours):
     row = {"metric": metric, "paper_dataset": "moji", "data": "moji", "method": "con", "seeds": 3, "verdict": ""}
     numbers = {"reported": reported, "ours": ours, "difference": ours - reported}
     table = pd.DataFrame([dict.fromkeys([*JUDGED_COLUMNS, "reason"]) | row | numbers]).astype(object)
-    ratios.judge_ratios(table, metrics, resamples, 10)
+    tables.judge_ratios(table, metrics, resamples, 10)
     return table.iloc[0]
 
 

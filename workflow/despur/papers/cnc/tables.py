@@ -16,9 +16,8 @@ from despur.evidence.sentences.judging import format_number
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.cnc.clustering import write_table_clustering
-from despur.papers.cnc.hours import load_claim_metrics
 from despur.papers.cnc.hyperparameters import write_table_a7_a11
-from despur.papers.cnc.sentence_metrics import load_sentence_metrics
+from despur.papers.cnc.measurements import load_claim_metrics, load_sentence_metrics
 from despur.reporting.judged_tables import judge_paper
 from despur.reporting.tables import WriteArtifact, main, write_table
 from despur.specs.paths import locate_result

@@ -1,23 +1,29 @@
 """Tables of Contrastive Learning for Fair Representations, from the settings that validation data select
 (selected_settings.py)."""
 
+import math
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from despur.evidence.numbers.tables import compare, format_spread, format_table
+from despur.evidence.numbers.sample_noise import is_drawn_by_seed, is_official
+from despur.evidence.numbers.tables import compare, format_spread, format_table, judge_anew
+from despur.evidence.numbers.verdicts import judge_logarithms, last_digit
+from despur.evidence.runs.artifact_metrics import rows_where, select_test
 from despur.evidence.runs.data_counts import measure_data
+from despur.evidence.statistics.contrasts import Contrast
+from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
 from despur.papers.fair_cl.beyond import compare_baselines, format_baselines
 from despur.papers.fair_cl.measurements import compare_means, load_measurements
-from despur.papers.fair_cl.ratios import judge_ratios
 from despur.papers.fair_cl.selections import compare_rules, format_rules
 from despur.papers.fair_cl.two_classes import load_claim_metrics, load_pair
 from despur.reporting.judged_tables import judge_paper
 from despur.reporting.tables import WriteArtifact, main, write_table
+from despur.storage.finished_runs import list_bootstrap_columns
 
 PAPER = Path(__file__).parent
 REPORTED = PAPER / "reported"
@@ -28,6 +34,7 @@ METRICS = {
     "leakage_representations": "leakage_h",
     "leakage_logits": "leakage_yhat",
 }
+RATIOS = ("tradeoff", "relative_time")
 
 
 def compare_printed(reported: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataFrame) -> pd.DataFrame:
@@ -58,6 +65,44 @@ def replace_tradeoffs(table: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFram
             missing = ", ".join(name for name in selected_settings.PAPER_METHODS if name not in here)
             table.loc[i, "reason"] = f"not computed without {missing}"
     return table
+
+
+def judge_ratios(table: pd.DataFrame, metrics: pd.DataFrame, resamples: pd.DataFrame, printed_seeds: int) -> None:
+    """Write the verdicts of ratios on the paper's own data into Table 1: the rule of numbers on logarithms
+    (despur/evidence/numbers/verdicts.py)."""
+    half = {name: last_digit(rows["reported"]) for name, rows in table.groupby("metric")}
+    for i, row in table[table["metric"].isin(RATIOS) & table["difference"].notna()].iterrows():
+        if (row["metric"], row["method"]) == ("relative_time", "ce"):
+            judged = {"verdict": NumberVerdict.NOT_COMPARED, "reason": "1 by definition"}
+        else:
+            logs = load_logarithms(metrics, row, ["value"])["value"].to_numpy(float)
+            if row["metric"] != "relative_time":  # a trade-off is of means
+                logs = logs + math.log(row["ours"]) - logs.mean()
+            noise = find_test_variance(metrics, resamples, row, len(logs))
+            judged = judge_logarithms(logs, row["reported"], printed_seeds, noise, half[row["metric"]])
+        judge_anew(table, i, judged)
+
+
+def load_logarithms(table: pd.DataFrame, row: pd.Series, columns: list[str]) -> pd.DataFrame:
+    """Logarithms of a ratio by seed. Times: over CE's from the same seed, on the same machine (measurements.py)."""
+    test = select_test(table, group="", **row[["metric", "paper_dataset", "data"]].to_dict())
+    logs = {name: np.log(rows.set_index("seed")[columns].astype(float)) for name, rows in test.groupby("paper_method")}
+    ratio_logs = logs[row["method"]]
+    if row["metric"] != "relative_time":
+        return ratio_logs
+    return (ratio_logs - logs["ce"]).dropna() if "ce" in logs else ratio_logs[:0]
+
+
+def find_test_variance(metrics: pd.DataFrame, resamples: pd.DataFrame, row: pd.Series, seeds: int) -> float:
+    """Of the difference of two logarithms, by test samples: none of times, nor on the paper's own test split; else
+    twice that of ours. NaN where it is not known."""
+    data = rows_where(metrics, data=row["data"])
+    if row["metric"] == "relative_time" or is_official(row["data"]) or is_drawn_by_seed(data):
+        return 0.0
+    if not len(rows_where(resamples, metric=row["metric"])):
+        return math.nan
+    drawn = load_logarithms(resamples, row, list_bootstrap_columns(resamples)).to_numpy()
+    return 2 * float(Contrast(np.zeros(seeds), drawn).test_variance)
 
 
 def write_numbers(output: Path, table: pd.DataFrame) -> None:
