@@ -6,9 +6,7 @@ from project import SOURCE
 from scipy import stats
 
 from despur.compute.randomness import derive_generator
-from despur.evidence.claims import error_rates
-from despur.evidence.claims.choice_error_rates import simulate_table_of_choices
-from despur.evidence.claims.look_error_rates import simulate_table_of_looks
+from despur.evidence.claims import error_rates, number_error_rates
 from despur.evidence.claims.noise_shapes import NOT_COVERED, SHAPES
 from despur.evidence.statistics.contrasts import HOLDS, LEVEL, Contrast, decide
 from despur.evidence.statistics.multiplicity import calibrate
@@ -34,7 +32,7 @@ def allowed(runs, nominal=0.05):
 
 @pytest.mark.parametrize(("shape", "seeds", "k"), CASES)
 def test_verdicts_are_wrong_at_most_as_often_as_they_may_be(shape, seeds, k):
-    found = error_rates.simulate_rates(k, seeds, shape, runs=3000)
+    found = error_rates.simulate_rates(shape, seeds, k, runs=3000)
     assert max(found[name] for name in FALSE) <= allowed(3000, LEVEL if shape == "normal" else 0.05), found
 
 
@@ -47,7 +45,7 @@ def test_student_s_t_at_its_nominal_level_would_be_wrong_where_seeds_are_skewed(
 
 def test_the_power_of_one_contrast_is_that_of_student_s_test():
     """Without test noise there is a closed form: the noncentral t distribution."""
-    found = error_rates.simulate_rates(1, 5, "normal", runs=4000)
+    found = error_rates.simulate_rates("normal", 5, 1, runs=4000)
     for effect in (2, 3):
         expected = stats.nct.sf(stats.t.isf(LEVEL, 4), 4, effect * np.sqrt(5))
         assert found[f"power at {effect}"] == pytest.approx(expected, abs=0.03)
@@ -55,7 +53,7 @@ def test_the_power_of_one_contrast_is_that_of_student_s_test():
 
 @pytest.mark.parametrize(("shape", "seeds"), [("normal", 3), ("skewed", 5), ("unequal", 3), ("10 % collapse", 5)])
 def test_numbers_are_within_or_beyond_the_tolerance_wrongly_at_most_as_often_as_they_may_be(shape, seeds):
-    found = error_rates.simulate_numbers(seeds, shape, 1.0, runs=3000)
+    found = number_error_rates.simulate_numbers(shape, seeds, 1.0, runs=3000)
     assert max(rate for name, rate in found.items() if "false" in name) <= allowed(3000), found
 
 
@@ -75,7 +73,7 @@ def test_simulated_test_noise_is_found_and_each_seed_s_own_is_not():
 @pytest.mark.parametrize(("seeds", "points", "seed_noise"), [(3, 8, 0.0), (10, 8, 0.3)])
 def test_rank_correlations_are_shown_by_chance_at_most_as_often_as_they_may_be(seeds, points, seed_noise):
     """Also where all seeds agree, as the points differ by much more than the seeds."""
-    found = error_rates.simulate_correlations(points, seeds, seed_noise, runs=2000)
+    found = error_rates.simulate_correlations(seeds, points, seed_noise, runs=2000)
     assert max(found["false holds"], found["false fails"]) <= allowed(2000, LEVEL) and found["power"] > 0.1, found
 
 
@@ -89,12 +87,12 @@ def test_noise_that_is_not_covered_has_mean_0_and_deviation_1(shape):
 @pytest.mark.long
 def test_the_page_shows_rates_of_all_cases_that_are_as_they_may_be():
     claims, numbers, choices, correlations, looks, other = (
-        error_rates.simulate_table(),
-        error_rates.simulate_table_of_numbers(),
-        simulate_table_of_choices(),
-        error_rates.simulate_table_of_correlations(),
-        simulate_table_of_looks(),
-        error_rates.simulate_table_not_covered(),
+        error_rates.tabulate_claims(),
+        number_error_rates.tabulate_numbers(),
+        number_error_rates.tabulate_choices(),
+        error_rates.tabulate_correlations(),
+        error_rates.tabulate_looks(),
+        error_rates.tabulate_not_covered(),
     )
     most, most_at_level = (100 * allowed(error_rates.RUNS, nominal) for nominal in (0.05, LEVEL))
     assert claims[list(FALSE)].max(axis=None) <= most

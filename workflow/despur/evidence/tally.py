@@ -59,21 +59,12 @@ def list_measured(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     tables = [pd.DataFrame(columns=[*PRINTED_KEY, "shown", *OURS])]
     for artifact in list_made_artifacts(config, paper):
         files = [file for file in artifact_files.list_outputs(config, paper, artifact) if file.endswith(".csv")]
-        for file in map(Path, files if artifact_files.find_module(artifact) == artifact_files.TABLE else []):
-            if {"paper_dataset", "reported", "verdict"} <= read_columns(file):
-                table = pd.read_csv(file, dtype={"setting": str}).rename(columns={"reported": "shown"})
-                tables.append(
-                    table[table["shown"].notna()]
-                    .assign(artifact=artifact)
-                    .reindex(columns=[*PRINTED_KEY, "shown", *OURS])
-                )
+        for file in files if artifact_files.find_module(artifact) == artifact_files.TABLE else []:
+            table = pd.read_csv(file, dtype={"setting": str}).rename(columns={"reported": "shown"})
+            if {"paper_dataset", "shown", "verdict"} <= {*table}:
+                shown = table[table["shown"].notna()].assign(artifact=artifact)
+                tables.append(shown.reindex(columns=[*PRINTED_KEY, "shown", *OURS]))
     return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
-
-
-def read_columns(file: Path) -> set[str]:
-    """The names in the first line of a table, which may be empty."""
-    with file.open() as lines:
-        return set(next(lines, "").strip().split(","))
 
 
 def list_made_artifacts(config: Mapping[str, Any], paper: str) -> list[str]:

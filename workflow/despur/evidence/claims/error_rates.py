@@ -1,12 +1,13 @@
-"""How often verdicts are wrong, and how often they are given at all: simulated through the rules that give them, with
-the noise of despur/evidence/claims/noise_shapes.py. ``test noise``: half a standard deviation of the test originals,
-which all seeds share.
+"""How often verdicts on claims are wrong, and how often they are given at all: simulated through the rules that give
+them, with the noise of despur/evidence/claims/noise_shapes.py. ``test noise``: half a standard deviation of the test
+originals, which all seeds share. Rates of numbers and choices: number_error_rates.py.
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,8 @@ from scipy import stats
 
 from despur.compute.randomness import derive_generator
 from despur.evidence.claims.noise_shapes import COLLAPSE, COLLAPSING, NOT_COVERED, SHAPES, draw_two_kinds
-from despur.evidence.numbers.verdicts import TOLERANCES
 from despur.evidence.statistics import contrasts
 from despur.evidence.statistics.contrasts import FAILS, HOLDS, Contrast, Group, decide
-from despur.evidence.statistics.equivalence import Difference, PrintedValue, measure_difference
 from despur.evidence.statistics.rank_correlations import correlate_ranks, fisher
 from despur.metrics import RESAMPLES
 from despur.storage.store import Array
@@ -74,10 +73,10 @@ def list_situations(k: int) -> Iterator[tuple[str, int | None, list[float], int]
 
 
 @cache
-def simulate_rates(k: int, seeds: int, shape: str, runs: int = RUNS) -> dict[str, float]:
+def simulate_rates(shape: str, seeds: int, k: int, runs: int = RUNS) -> dict[str, float]:
     """How often each situation's verdict is given, as a share."""
     if shape in COLLAPSING:
-        return mix_rates(lambda left: simulate_rates(k, left, "normal", runs), seeds, COLLAPSING[shape])
+        return mix_rates(lambda left: simulate_rates("normal", left, k, runs), seeds, COLLAPSING[shape])
     counted = dict.fromkeys((name for name, *_ in list_situations(k)), 0)
     rng = derive_generator(f"error_rates/{shape}", k, seeds)
     at_once = AT_ONCE if shape == "test noise" else runs
@@ -99,79 +98,19 @@ def mix_rates(rates: Callable[[int], dict[str, float]], seeds: int, collapse: fl
     return mixed
 
 
-def simulate_unconditional(seeds: int, collapse: float) -> float:
-    """How often a claim of one contrast is wrong about the mean of all seeds, collapsed ones among them."""
-    rng = derive_generator(f"error_rates/unconditional/{collapse:g}", seeds)
-    values = draw_two_kinds(rng, (RUNS, seeds), COLLAPSE, collapse)
+def simulate_claims(shape: str, seeds: int, k: int) -> dict[str, float]:
+    """The same; of one contrast and seeds that collapse also how often a claim is wrong about the mean of all seeds,
+    collapsed ones among them."""
+    rates = simulate_rates(shape, seeds, k)
+    if k > 1 or shape not in COLLAPSING:
+        return rates
+    rng = derive_generator(f"error_rates/unconditional/{COLLAPSING[shape]:g}", seeds)
+    values = draw_two_kinds(rng, (RUNS, seeds), COLLAPSE, COLLAPSING[shape])
     verdicts = decide(Contrast(values, np.empty((RUNS, seeds, 0))))
-    return float((verdicts != 0).mean())
+    return rates | {"with collapsed seeds: false": float((verdicts != 0).mean())}
 
 
-@cache
-def simulate_numbers(seeds: int, shape: str, deviation: float, runs: int = RUNS) -> dict[str, float]:
-    """How often numbers are judged wrongly at a true difference of the larger tolerance, either way, and rightly at 0
-    and at 10 points; ours vary by ``deviation`` points. ``printed``: with a deviation of as many printed seeds;
-    ``fixed``: the printed number taken as fixed."""
-    if shape in COLLAPSING:
-        return mix_rates(lambda left: simulate_numbers(left, "normal", deviation, runs), seeds, COLLAPSING[shape])
-    rng = derive_generator(f"error_rates/numbers/{shape}/{deviation:g}", seeds)
-    ours, theirs = (deviation * SHAPES[shape](rng, (runs, seeds)) for _ in range(2))
-    theirs = 3 * theirs if shape == "unequal" else theirs
-    large = TOLERANCES[1]
-    rates: dict[str, float] = {}
-    for name, other in (("fixed", None), ("printed", theirs)):
-        differences = {true: compare(ours + true, other) for true in (large, -large, 0.0, 2 * large)}
-        ends = (differences[large], differences[-large])
-        rates[f"{name}: false within"] = max(float(end.is_within(large).mean()) for end in ends)
-        rates[f"{name}: false beyond"] = max(float(end.is_beyond(large).mean()) for end in ends)
-        rates[f"{name}: within 5 at 0"] = float(differences[0.0].is_within(large).mean())
-        rates[f"{name}: beyond 5 at 10"] = float(differences[2 * large].is_beyond(large).mean())
-    return rates
-
-
-def compare(ours: Array, theirs: Array | None) -> Difference:
-    """The difference of simulated seeds (R,n) from a printed mean (R,) that is taken as fixed, or of printed seeds."""
-    fixed = measure_difference(ours, PrintedValue(0.0, None, 1))
-    if theirs is None:
-        return fixed
-    n = theirs.shape[-1]
-    variance = theirs.var(axis=-1, ddof=1) / n
-    return Difference(fixed.estimate - theirs.mean(axis=-1), fixed.own_variance, variance, (fixed.freedom[0], n - 1))
-
-
-def simulate_table() -> pd.DataFrame:
-    """A row for each kind of noise, number of seeds and of contrasts; percentages."""
-    cells = [*itertools.product([*SHAPES, *COLLAPSING], SEEDS, CONTRASTS), ("test noise", 3, 1), ("test noise", 10, 4)]
-    rows = []
-    for shape, seeds, k in cells:
-        rates = {name: 100 * rate for name, rate in simulate_rates(k, seeds, shape).items()}
-        if shape in COLLAPSING and k == 1:
-            rates["with collapsed seeds: false"] = 100 * simulate_unconditional(seeds, COLLAPSING[shape])
-        rows.append({"noise": shape, "seeds": seeds, "contrasts": k, **rates})
-    return pd.DataFrame(rows)
-
-
-def simulate_table_not_covered() -> pd.DataFrame:
-    """A row for each kind of noise that the rule does not cover, and number of seeds; percentages of one contrast."""
-    rows = [
-        {"noise": shape, "seeds": seeds, "false": 100 * simulate_rates(1, seeds, shape)["all: false holds"]}
-        for shape, seeds in itertools.product(NOT_COVERED, SEEDS)
-    ]
-    return pd.DataFrame(rows)
-
-
-def simulate_table_of_numbers() -> pd.DataFrame:
-    """A row for each kind of noise, number of seeds and deviation of ours; percentages."""
-    cells = itertools.product([*SHAPES, *COLLAPSING], SEEDS, (1.0, 3.0))
-    rows = [
-        {"noise": shape, "seeds": seeds, "deviation": deviation}
-        | {name: 100 * rate for name, rate in simulate_numbers(seeds, shape, deviation).items()}
-        for shape, seeds, deviation in cells
-    ]
-    return pd.DataFrame(rows)
-
-
-def simulate_correlations(points: int, seeds: int, seed_noise: float, runs: int = RUNS) -> dict[str, float]:
+def simulate_correlations(seeds: int, points: int, seed_noise: float, runs: int = RUNS) -> dict[str, float]:
     """How often claims about a rank correlation are decided, as shares. Points are new ones in each simulated claim;
     ``seed_noise``: in standard deviations between points."""
     rng = derive_generator(f"error_rates/correlations/{seed_noise:g}", points, seeds)
@@ -187,10 +126,48 @@ def simulate_correlations(points: int, seeds: int, seed_noise: float, runs: int 
     return {name: float(decided.mean()) for name, decided in decisions.items()}
 
 
-def simulate_table_of_correlations() -> pd.DataFrame:
-    """A row for each number of seeds and points, and noise of each seed; percentages."""
+def simulate_looks(shape: str, most: int) -> dict[str, float]:
+    """How often a claim of one contrast at its margin holds at one of several numbers of seeds at least, at which it is
+    looked at, as a share: by which numbers these are, up to ``most``."""
+    noise = SHAPES[shape](derive_generator(f"error_rates/looks/{shape}"), (RUNS, max(SEEDS)))
+    none = np.empty((RUNS, max(SEEDS), 0))
+    each = range(contrasts.SEEDS, most + 1)
+    ways = {"one look": [most], "looks at 3, 5, 10, 20": [n for n in SEEDS if n <= most], "after each seed": each}
+    held = {seeds: decide(Contrast(noise[:, :seeds], none[:, :seeds])) == HOLDS for seeds in each}
+    return {
+        f"false, {name}": float(np.any([held[seeds] for seeds in looks], axis=0).mean()) for name, looks in ways.items()
+    }
+
+
+def tabulate(
+    names: Sequence[str], cells: Iterable[tuple[Any, ...]], simulate_cell: Callable[..., Mapping[str, float]]
+) -> pd.DataFrame:
+    """A row for each cell: its values, which are called ``names``, and the rates that are simulated there, percent."""
     rows = []
-    for seeds, points, noise in itertools.product((3, 5, 10), POINTS, SEED_NOISE):
-        rates = {name: 100 * rate for name, rate in simulate_correlations(points, seeds, noise).items()}
-        rows.append({"seeds": seeds, "points": points, "seed noise": noise, **rates})
+    for cell in cells:
+        rates = {name: 100 * rate for name, rate in simulate_cell(*cell).items()}
+        rows.append({**dict(zip(names, cell, strict=True)), **rates})
     return pd.DataFrame(rows)
+
+
+def tabulate_claims() -> pd.DataFrame:
+    """A row for each kind of noise, number of seeds and of contrasts."""
+    cells = [*itertools.product([*SHAPES, *COLLAPSING], SEEDS, CONTRASTS), ("test noise", 3, 1), ("test noise", 10, 4)]
+    return tabulate(("noise", "seeds", "contrasts"), cells, simulate_claims)
+
+
+def tabulate_not_covered() -> pd.DataFrame:
+    """A row for each kind of noise that the rule does not cover, and number of seeds; of one contrast."""
+    cells = itertools.product(NOT_COVERED, SEEDS)
+    return tabulate(("noise", "seeds"), cells, lambda *cell: {"false": simulate_rates(*cell, k=1)["all: false holds"]})
+
+
+def tabulate_correlations() -> pd.DataFrame:
+    """A row for each number of seeds and points, and noise of each seed."""
+    cells = itertools.product((3, 5, 10), POINTS, SEED_NOISE)
+    return tabulate(("seeds", "points", "seed noise"), cells, simulate_correlations)
+
+
+def tabulate_looks() -> pd.DataFrame:
+    """A row for each kind of noise and largest number of seeds."""
+    return tabulate(("noise", "seeds"), itertools.product(SHAPES, SEEDS[1:]), simulate_looks)

@@ -43,7 +43,6 @@ class MeasuredValues:
         self._by_method = {id(table): group_by_method(table) for table in tables}
         self._unique: dict[tuple[int, str, str], Array] = {}
         self._masks: dict[tuple[tuple[int, str, str], str], Array] = {}
-        self._rows: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}
         self._values: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}
         self._levels: dict[tuple[str, frozenset[tuple[str, Any]]], list[Any]] = {}
 
@@ -86,28 +85,22 @@ class MeasuredValues:
     def find_rows(self, measurement: MeasurementKeys) -> pd.DataFrame:
         """The rows that are used of a measurement, by seed. Raises Missing for none, AmbiguousValue for several
         values."""
-        key = frozenset(measurement.items())
-        if key not in self._rows:
-            rows = self.keep_preferred(self.rows(self.metrics, measurement))
-            if not len(rows) and len(self.rows(self.collapsed, measurement)):
-                raise Missing(f"every seed collapsed: {spell_measurement(measurement)}")
-            self._rows[key] = require_one_row(rows, measurement)
-        return self._rows[key]
+        rows = self.keep_preferred(self.rows(self.metrics, measurement))
+        if not len(rows) and len(self.rows(self.collapsed, measurement)):
+            raise Missing(f"every seed collapsed: {spell_measurement(measurement)}")
+        return require_one_row(rows, measurement)
 
     def value(self, measurement: MeasurementKeys) -> pd.DataFrame:
         """A measurement by seed. Raises Missing for no value, AmbiguousValue for several values."""
         key = frozenset(measurement.items())
         if key not in self._values:
-            self._values[key] = self._read(measurement)
+            values = self.find_rows(measurement)[["value"]]
+            drawn = self.rows(self.resamples, measurement)
+            if len(drawn):
+                drawn = require_one_row(drawn, measurement)
+                values = values.join(drawn[list_bootstrap_columns(drawn)], how="inner")
+            self._values[key] = values
         return self._values[key]
-
-    def _read(self, measurement: MeasurementKeys) -> pd.DataFrame:
-        rows = self.find_rows(measurement)
-        drawn = self.rows(self.resamples, measurement) if len(self.resamples) else self.resamples
-        if not len(drawn):
-            return rows[["value"]]
-        drawn = require_one_row(drawn, measurement)
-        return rows[["value"]].join(drawn[list_bootstrap_columns(drawn)], how="inner")
 
     def correlation(self, correlation: Correlation) -> tuple[pd.DataFrame, int]:
         """Fisher's z of a rank correlation by seed, over the points that all seeds have, and on bootstrap samples where

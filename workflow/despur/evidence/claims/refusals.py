@@ -60,9 +60,8 @@ def list_fitted_settings(used: pd.DataFrame, every: pd.DataFrame) -> str:
     """``dann (weight=0.1, found on Table 1: ...)``: the settings of the runs behind rows that were found on printed
     numbers."""
     columns = ["paper", "paper_method", "data", "method"]
-    if not {*columns} <= {*every}:
-        return ""
-    runs = every.merge(used[RUN].drop_duplicates(), on=RUN)[columns].replace("", None).dropna().drop_duplicates()
+    runs = every.merge(used[RUN].drop_duplicates(), on=RUN).reindex(columns=columns)
+    runs = runs.replace("", None).dropna().drop_duplicates()
     said = {
         f"{', '.join(rule.get('methods', ['all methods']))} ({rule['setting']}, found on {rule['found_on']})"
         for run in runs.itertuples(index=False)

@@ -1,6 +1,6 @@
 """Compares the settings of a printed number, ``p_corr=0.995;lambda=0.2``, with those of the run."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -89,14 +89,6 @@ def explain_not_compared(printed: Any, data: str, substitute: bool, changes: Map
     if others or not has_same_settings(printed, data):
         return {"verdict": NumberVerdict.OTHER_SETTINGS, "reason": others or "those of the data"}
     return {}
-
-
-def find_refusal(printed: Any, used: Iterable[tuple[str, bool]], metrics: pd.DataFrame) -> dict[str, str]:
-    """Why a number of several runs is not compared, as :func:`explain_not_compared` says it; empty where all have the
-    paper's data and settings. ``used``: each data set, and whether it is a substitute; ``metrics``: of these runs."""
-    changed = {key: value for changes in list_changes(metrics).values() for key, value in changes.items()}
-    refusals = (explain_not_compared(printed, data, bool(substitute), changed) for data, substitute in used)
-    return next(filter(None, refusals), {})
 
 
 def list_changes(metrics: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, str]]:

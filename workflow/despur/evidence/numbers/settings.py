@@ -4,14 +4,13 @@ What the paper folder says (experiments.yaml): ``choices`` and ``open``, setting
 ``printed_points``, where the paper prints which point of its grid a number is of; ``fitted``, settings that were found
 on printed numbers. The rest follows from the runs: whether they have the whole of the paper's grid."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from despur.evidence.numbers.printed import is_same, parse_settings
 from despur.evidence.runs.changed_settings import list_values
-from despur.evidence.runs.grids import selects_from_grid
 from despur.evidence.verdicts import Settings
 from despur.orchestration.experiments import load_experiments
 from despur.specs.names import parse
@@ -60,7 +59,9 @@ def list_unselected(paper: str, artifact: str, untuned: Any, setting: Any) -> se
     """Of the settings that nothing selects among the measured runs of an artifact (``untuned``), those that the paper
     selects from a grid there and does not print with the number (``setting``)."""
     names = split_names(untuned) - {*parse_settings(setting)}
-    return names if names and selects_from_grid(paper, artifact) else set()
+    # what runs in the grid's place; without it each point is shown, or the whole grid always runs
+    selects = names and "selected" in load_experiments(paper)["artifacts"].get(artifact, {})
+    return names if selects else set()
 
 
 def split_names(text: Any) -> set[str]:
@@ -110,15 +111,9 @@ def is_same_number(wanted: Mapping[str, Any], number: Any) -> bool:
 
 def list_open(experiments: Mapping[str, Any], method: str, row: pd.Series) -> list[str]:
     """The settings that the paper leaves open for a run: of its choices, and of ``open``, by method or data set."""
-    settings_left_open = list(_list_choices(experiments, method, row))
-    for name in (ALL_METHODS, method, parse(str(row["data"]))[0]):
-        settings_left_open += experiments.get("open", {}).get(name, [])
-    return list(dict.fromkeys(settings_left_open))
-
-
-def _list_choices(experiments: Mapping[str, Any], method: str, row: pd.Series) -> Iterator[str]:
-    names = {ALL_METHODS, method, parse(str(row["data"]))[0], parse(str(row["method"]))[0]}
-    for text in experiments.get("choices", {}):
-        for base, settings in map(parse, text.split("/")):
-            if base in names:
-                yield from settings
+    names = (ALL_METHODS, method, parse(str(row["data"]))[0])
+    users = {*names, parse(str(row["method"]))[0]}
+    parts = [parse(part) for choice in experiments.get("choices", {}) for part in choice.split("/")]
+    chosen = [key for base, settings in parts if base in users for key in settings]
+    left_open = [key for name in names for key in experiments.get("open", {}).get(name, [])]
+    return list(dict.fromkeys([*chosen, *left_open]))

@@ -9,13 +9,9 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.runs import run_files
-from despur.evidence.runs.changed_settings import (
-    describe_changes,
-    describe_shortening,
-    name_data,
-)
+from despur.evidence.runs.changed_settings import describe_changes, describe_shortening, name_data
 from despur.evidence.runs.collapsed import mark_collapsed
-from despur.evidence.runs.grids import Grid, describe_grid, find_measured_methods, name_family
+from despur.evidence.runs.grids import Grid, MeasuredMethods, describe_grid, find_measured_methods, name_family
 from despur.orchestration.experiments import ArtifactRun
 
 IDENTITY = {  # columns that are the same in all rows of an artifact's run: attributes of it
@@ -26,19 +22,11 @@ IDENTITY = {  # columns that are the same in all rows of an artifact's run: attr
     "artifact": "artifact",
     "paper": "paper",
 }
-ROW_COLUMNS = [
-    "data",
-    "candidate",
-    *Grid._fields,
-    "collapsed",
-    "seed",
-    "split",
-    "selection",
-    "metric",
-    "group",
-    "value",
-    "measured",
-]
+TOLD = ("candidate", *Grid._fields, "changed", "shortened")  # of a method on its data
+ROW_COLUMNS = (
+    *("data", "method", *TOLD, "collapsed", "seed"),
+    *("split", "selection", "metric", "group", "value", "measured"),
+)
 
 
 def parse_artifact_runs(text: str) -> list[ArtifactRun]:
@@ -92,27 +80,24 @@ def identify_rows(artifact_run: ArtifactRun) -> dict[str, Any]:
 def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.DataFrame:
     parts, measured = [], find_measured_methods(artifact_runs)
     for artifact_run in artifact_runs:
-        run_columns = identify_rows(artifact_run)
         for table in run_files.read_parts(artifact_run, files):
-            part = table.rename(columns={"dataset": "data"})
+            part = table.rename(columns={"dataset": "data"}).assign(**identify_rows(artifact_run))
             part["data"] = part["data"].map(partial(name_data, artifact_run))
-            pairs = list(zip(part["data"], part["method"], strict=True))
-            grids = {
-                pair: describe_grid(artifact_run, *pair, measured.get(name_family(artifact_run, pair[0]), frozenset()))
-                for pair in set(pairs)
-            }
-            run_columns["candidate"] = [
-                method in measured.get(name_family(artifact_run, data), [method]) for data, method in pairs
-            ]
-            for column in Grid._fields:
-                run_columns[column] = pd.Series([getattr(grids[pair], column) for pair in pairs], part.index)
-            for column, describe in (("changed", describe_changes), ("shortened", describe_shortening)):
-                told = {pair: describe(artifact_run, *pair) for pair in set(pairs)}
-                run_columns[column] = pd.Series(pairs, part.index).map(told)
+            runs = [*part[["data", "method"]].drop_duplicates().itertuples(index=False, name=None)]
+            told = [(*run, *describe_run(artifact_run, *run, measured)) for run in runs]
+            part = part.merge(pd.DataFrame(told, columns=["data", "method", *TOLD]), on=["data", "method"])
             if "value" in part:  # what is never compared is about all seeds
-                run_columns["collapsed"] = False if artifact_run.substitute else mark_collapsed(part)
-            parts.append(part.assign(**run_columns))
+                part["collapsed"] = False if artifact_run.substitute else mark_collapsed(part)
+            parts.append(part)
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*IDENTITY, *ROW_COLUMNS])
+
+
+def describe_run(artifact_run: ArtifactRun, data: str, method: str, measured: MeasuredMethods) -> tuple[Any, ...]:
+    """What all rows of a method on its data say, a value for each of TOLD. ``measured``: by family, the methods among
+    which one is selected."""
+    family = measured.get(name_family(artifact_run, data), frozenset())
+    grid, run = describe_grid(artifact_run, data, method, family), (artifact_run, data, method)
+    return not family or method in family, *grid, describe_changes(*run), describe_shortening(*run)
 
 
 def keep_candidates(table: pd.DataFrame, family: Sequence[str]) -> pd.DataFrame:

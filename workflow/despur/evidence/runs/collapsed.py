@@ -34,15 +34,13 @@ def has_collapsed(train: pd.DataFrame) -> bool:
     wide = groups.pivot_table(index="group", columns="metric", values="value", aggfunc="first")
     if "samples" not in wide:
         return False
-    classes = wide.groupby(wide.index.str.rpartition(", ").get_level_values(0))
-    sizes = classes["samples"].sum()
+    labels = wide.index.str.rpartition(", ").get_level_values(0)
+    sizes = wide.groupby(labels)["samples"].sum()
     sizes = sizes[sizes > 0]
     if len(sizes) < 2:
         return False
     if "accuracy" in wide and wide["accuracy"].notna().any():
-        correct = (
-            (wide["accuracy"] * wide["samples"]).groupby(wide.index.str.rpartition(", ").get_level_values(0)).sum()
-        )
+        correct = (wide["accuracy"] * wide["samples"]).groupby(labels).sum()
         return is_guessing(float((correct / sizes).mean()), 1 / len(sizes))
     probes = train[(train["metric"] == PROBE) & train["group"].str.match(SHARE_OF_LABELS)]
     if not len(probes):
@@ -61,16 +59,11 @@ def mark_seeds(rows: pd.DataFrame) -> "pd.Series[bool]":
     return rows["collapsed"].eq(True) if "collapsed" in rows else pd.Series(False, rows.index)
 
 
-def share_interval(collapsed: int, seeds: int) -> tuple[float, float]:
-    """The exact 95 % interval of the share of seeds that collapse (Clopper and Pearson 1934)."""
-    interval = stats.binomtest(collapsed, seeds).proportion_ci(0.95, method="exact")
-    return float(interval.low), float(interval.high)
-
-
 def describe_collapsed(marks: "pd.Series[bool]") -> str:
-    """``2 of 5 seeds collapsed (5 to 85 %)``; empty for none. ``marks``: one for each seed."""
+    """``2 of 5 seeds collapsed (5 to 85 %)``, with the exact 95 % interval of the share (Clopper and Pearson 1934);
+    empty for none. ``marks``: one for each seed."""
     count = int(np.sum(marks))
     if not count:
         return ""
-    low, high = share_interval(count, len(marks))
-    return f"{count} of {len(marks)} seeds collapsed ({100 * low:.0f} to {100 * high:.0f} %)"
+    share = stats.binomtest(count, len(marks)).proportion_ci(0.95, method="exact")
+    return f"{count} of {len(marks)} seeds collapsed ({100 * share.low:.0f} to {100 * share.high:.0f} %)"

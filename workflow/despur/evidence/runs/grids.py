@@ -90,12 +90,6 @@ def describe_grid(artifact_run: ArtifactRun, data: str, method: str, measured: f
     )
 
 
-def selects_from_grid(paper: str, artifact: str) -> bool:
-    """Whether a paper selects among the points of an artifact's grid, and shows one of them: experiments.yaml says what
-    runs in the grid's place (``selected``). Else each point is shown, or the whole grid always runs."""
-    return "selected" in load_experiments(paper)["artifacts"].get(artifact, {})
-
-
 @cache
 def find_whole(artifact_run: ArtifactRun, method: str, measured: frozenset[str]) -> tuple[set[str], set[str]]:
     """The settings that the paper folder varies; and those of them of which every value was measured, at each measured

@@ -9,7 +9,7 @@ from despur.evidence.claims.claim_format import read_levels
 from despur.evidence.claims.evaluate_formulas import collect_rows
 from despur.evidence.claims.judging import keep_used
 from despur.evidence.claims.measured_values import AmbiguousValue, MeasuredValues
-from despur.evidence.numbers.printed import find_refusal
+from despur.evidence.numbers.printed import explain_not_compared, list_changes
 from despur.evidence.numbers.rows import describe_printed, name_runs, name_sources, refuse_settings
 from despur.evidence.numbers.settings import find_origin
 from despur.evidence.numbers.tables import NUMBER_COLUMNS, compare, format_digits, format_table
@@ -137,12 +137,13 @@ def describe_settings(number: Any, used: pd.DataFrame) -> tuple[dict[str, str], 
 def refuse_sentence(sentence: Sentence, used: pd.DataFrame, measured: MeasuredValues) -> dict[str, str]:
     """Verdict and reason of a number that is not compared: of these rows of the metrics, or whatever they are."""
     runs = used[["paper_dataset", "paper_method", "data", "substitute"]].drop_duplicates()
-    pairs = runs[["data", "substitute"]].itertuples(index=False, name=None)
-    if refused := find_refusal(sentence.number.setting, pairs, measured.metrics.merge(runs)):
-        return refused
-    if reason := sentence.words.get("not_compared"):
-        return {"verdict": NumberVerdict.NOT_COMPARED, "reason": reason}
-    return {}
+    of_runs = list_changes(measured.metrics.merge(runs)).values()
+    changed = {key: value for changes in of_runs for key, value in changes.items()}
+    for run in runs.itertuples():
+        if refused := explain_not_compared(sentence.number.setting, run.data, bool(run.substitute), changed):
+            return refused
+    reason = sentence.words.get("not_compared")
+    return {"verdict": NumberVerdict.NOT_COMPARED, "reason": reason} if reason else {}
 
 
 def refuse_part(sentence: Sentence, here: list[str], formulas: list[Any], measured: MeasuredValues) -> dict[str, str]:

@@ -75,13 +75,6 @@ def select_tracked(table: pd.DataFrame) -> pd.DataFrame:
     return shown.drop_duplicates([*MODELS[1:], "paper_method", "split", "selection", "metric", "group"])
 
 
-def drop_repeats(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Without runs that several artifacts share."""
-    return metrics.drop_duplicates(
-        ["paper_dataset", "data", "paper_method", "method", "backbone", "seed", "split", "selection", "metric", "group"]
-    )
-
-
 def add_zero_shot(table: pd.DataFrame) -> pd.DataFrame:
     """The table, and in Figure 5 zero-shot classification: that of Table 3, whose test data are the same."""
     subsets = rows_where(table, artifact="figure_5")
@@ -115,9 +108,12 @@ def load_runs(artifact_runs: Sequence[ArtifactRun], resampled: bool = True) -> t
 
 
 def load_metrics_of_all_samples(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
-    """Metrics of the runs on all training samples, under the paper's names."""
+    """Metrics of the runs on all training samples, under the paper's names; each once, however many artifacts share
+    it."""
     metrics = load_runs(artifact_runs, resampled=False)[0]
     if not len(metrics):
         return metrics
     levels = pd.to_numeric(metrics.get("data.samples", pd.Series(0, metrics.index))).fillna(0)
-    return drop_repeats(metrics[levels == 0])
+    return metrics[levels == 0].drop_duplicates(
+        ["paper_dataset", "data", "paper_method", "method", "backbone", "seed", "split", "selection", "metric", "group"]
+    )

@@ -1,5 +1,5 @@
-"""What sentences and claims of the paper speak of: runs of Table 1, hours of training (Table A.12), gaps of classes, the
-data."""
+"""What sentences and claims of the paper speak of: runs of Table 1, hours of training (Table A.12), gaps of classes,
+the data."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

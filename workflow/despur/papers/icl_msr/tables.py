@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from despur.evidence.numbers.tables import compare, format_spread, format_table
+from despur.evidence.numbers.tables import compare, format_column, format_spread, format_table
 from despur.evidence.runs.artifact_metrics import load_resamples
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun
@@ -19,19 +19,15 @@ from despur.storage.finished_runs import list_bootstrap_columns
 PAPER = Path(__file__).parent
 SEEDS = 1  # not stated; no deviations are printed
 COPIED = ("cpc", "infomin")  # baselines that are printed and were not run by the authors
-
-
 format_accuracy = partial(format_spread, decimals=2)
 
 
 def list_unprinted(reported: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """Rows without a number for methods that were run and have none (Barlow Twins, which the text names)."""
     rows = reported.drop_duplicates(["dataset", "metric"])
-    missing = sorted(set(runs["paper_method"]) - set(reported["method"]))
-    return pd.concat(
-        [rows.assign(method=method, mean=float("nan"), note="named in the text, no row") for method in missing]
-        or [rows[:0]]
-    )
+    missing = pd.DataFrame({"method": sorted(set(runs["paper_method"]) - set(reported["method"]))})
+    others = rows.drop(columns="method").assign(mean=float("nan"), note="named in the text, no row")
+    return missing.merge(others, how="cross")
 
 
 def write_accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) -> None:
@@ -61,7 +57,7 @@ def write_saliency(artifact_runs: list[ArtifactRun], output: Path) -> None:
             "saliency inside the foreground, %": [
                 format_spread(100 * a, 100 * b) for a, b in zip(table["inside"], table["inside_std"], strict=True)
             ],
-            "foreground, % of the image": [format_spread(100 * a, float("nan")) for a in table["foreground"]],
+            "foreground, % of the image": format_column(100 * table["foreground"]),
             "seeds": table["seeds"],
             "data used": table["data"].fillna("–"),
             "verdict": table["verdict"],
@@ -81,13 +77,10 @@ def write_times(artifact_runs: list[ArtifactRun], output: Path) -> None:
             "data set": table["paper_dataset"],
             "method": table["paper_method"].map(names).fillna("–"),
             "order": table["second_order"].fillna(""),
-            "epochs": [
-                f"{e:g}" if e > 0 else "–"
-                for e in table["epochs"].where(table["paper_method"] != "simclr_equal_time", 0)
-            ],
+            "epochs": format_column(table["epochs"].where(table["paper_method"] != "simclr_equal_time"), "{:g}"),
             "metric": table["metric"].fillna("–"),
             "accuracy": [format_accuracy(*pair) for pair in zip(table["ours"], table["ours_std"], strict=True)],
-            "seconds": [f"{s:.1f}" if not pd.isna(s) else "–" for s in table["seconds"]],
+            "seconds": format_column(table["seconds"]),
             "machine": table["machine"].fillna("–"),
             "seeds": table["seeds"].fillna(0).astype(int),
             "data used": table["data"].fillna("–"),

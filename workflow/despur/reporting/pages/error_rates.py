@@ -9,18 +9,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from despur.evidence.claims.choice_error_rates import simulate_table_of_choices
 from despur.evidence.claims.error_rates import (
     ASSOCIATED,
     FAR,
     RUNS,
-    simulate_table,
-    simulate_table_not_covered,
-    simulate_table_of_correlations,
-    simulate_table_of_numbers,
+    tabulate_claims,
+    tabulate_correlations,
+    tabulate_looks,
+    tabulate_not_covered,
 )
-from despur.evidence.claims.look_error_rates import simulate_table_of_looks
 from despur.evidence.claims.noise_shapes import COLLAPSE, FAR_BELOW
+from despur.evidence.claims.number_error_rates import tabulate_choices, tabulate_numbers
 from despur.evidence.statistics.contrasts import LEVEL
 from despur.reporting.markdown import to_markdown
 from despur.storage.texts import write_text
@@ -123,8 +122,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, help="where to write the page")
     file = parser.parse_args().file
-    tables = (simulate_table(), simulate_table_of_numbers(), simulate_table_of_choices())
-    others = simulate_table_of_correlations(), simulate_table_of_looks(), simulate_table_not_covered()
+    tables = tabulate_claims(), tabulate_numbers(), tabulate_choices()
+    others = tabulate_correlations(), tabulate_looks(), tabulate_not_covered()
     write_text(file, to_text(*tables, *others))
 
 
