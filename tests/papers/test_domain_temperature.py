@@ -72,15 +72,18 @@ def world(tmp_path):
                 | {"seed": run.seed, "dataset": run.data.name}
                 for run in result.runs()
             )
-            known = table[table["selection"] == "best"][
-                ["dataset", "method", "seed", "split", "metric", "group", "value"]
-            ]
+            columns = ["dataset", "method", "seed", "split", "metric", "group", "value"]
+            known = rows_where(table, selection="best")[columns]
             known = known.merge(settings, left_on=["dataset", "method", "seed"], right_on=["dataset", "point", "seed"])
             self.table = pd.concat([self.table, known.assign(paper_method=printed)], ignore_index=True)
             return ArtifactRun("cmnist_3v5", data, printed, (str(folder),), artifact, "domain_temperature")
 
         def sweep(self):
             return [self.artifact_run(*pair) for pair in METHODS.items()]
+
+        def domain_weighted(self):
+            """Those of the two methods of the paper."""
+            return [run for run in self.sweep() if run.paper_method.startswith("domain_weighted")]
 
         def discriminate_batches(self):
             """Table 9's further runs of the methods with a discriminator."""
@@ -96,13 +99,9 @@ def world(tmp_path):
 
         def best(self, printed, sigma, split="val", metric="probe_accuracy", **where):
             """The setting with the largest mean, found the slow way."""
-            points = self.table[(self.table["paper_method"] == printed) & (self.table["sigma"] == sigma)][
-                "point"
-            ].unique()
-            return max(
-                points,
-                key=lambda point: self.mean(printed, split, metric, "8 labels", point=point, sigma=sigma, **where),
-            )
+            points = rows_where(self.table, paper_method=printed, sigma=sigma)["point"].unique()
+            at = {"sigma": sigma, **where}
+            return max(points, key=lambda point: self.mean(printed, split, metric, "8 labels", point=point, **at))
 
     return World()
 
@@ -164,14 +163,8 @@ def test_settings_that_share_no_seed_are_all_considered():
 
 def test_selection_is_for_each_sigma_method_and_discriminator():
     first, second = {"a": [0.9], "b": [0.1]}, {"a": [0.1], "b": [0.9]}
-    runs = pd.concat(
-        [
-            sweep_of(first),
-            sweep_of(second, sigma=25.0),
-            sweep_of(second, paper_method="other"),
-            sweep_of(second, discriminator="batch"),
-        ]
-    )
+    others = ({"sigma": 25.0}, {"paper_method": "other"}, {"discriminator": "batch"})
+    runs = pd.concat([sweep_of(first), *(sweep_of(second, **more) for more in others)])
     assert selection.select_settings(runs)["method"].tolist() == ["a", "b", "b", "b"]
 
 
@@ -200,22 +193,14 @@ def test_printed_numbers_stand_beside_those_of_the_selected_settings(world, tmp_
         (share,) = (own for own, value in SHARES.items() if value == fraction)
         point = world.best(row.method, 50.0)
         group = "" if metric == "domain_accuracy" else share
-        assert row.ours == pytest.approx(100 * world.mean(row.method, split, metric, group, point=point, sigma=50.0)), (
-            row
-        )
-    assert (
-        row_of(table, method="standard_cl", setting="sigma=50;label_fraction=0.01", metric="test_ood_accuracy")[
-            "reported"
-        ]
-        == 78.4
-    )
+        own = world.mean(row.method, split, metric, group, point=point, sigma=50.0)
+        assert row.ours == pytest.approx(100 * own), row
+    asked = {"setting": "sigma=50;label_fraction=0.01", "metric": "test_ood_accuracy"}
+    assert row_of(table, method="standard_cl", **asked)["reported"] == 78.4
 
 
 def test_the_grids_are_complete_and_mark_what_was_selected(world, tmp_path):
-    artifact_runs = [
-        artifact_run for artifact_run in world.sweep() if artifact_run.paper_method.startswith("domain_weighted")
-    ]
-    table, text = make_table("table_3_8", artifact_runs, tmp_path)
+    table, text = make_table("table_3_8", world.domain_weighted(), tmp_path)
     known = pd.concat([pd.read_csv(PAPER / f"reported/table_{i}.csv") for i in range(3, 9)])
     assert len(table) == len(known) == 240 and (table["seeds"] > 0).sum() == 6 * 6
     for row in table[table["seeds"] > 0].itertuples():
@@ -224,13 +209,9 @@ def test_the_grids_are_complete_and_mark_what_was_selected(world, tmp_path):
         assert row.ours == pytest.approx(100 * world.mean(row.method, split, metric, "8 labels", **where))
     for method in ("domain_weighted_negatives", "domain_weighted_pairs"):
         mine = table[(table["method"] == method) & table["selected"]]
-        points = world.table[
-            (world.table["paper_method"] == method) & (world.table["point"] == world.best(method, 50.0))
-        ]
-        assert set(zip(mine["tau_alpha"], mine["tau_beta"], strict=True)) == set(
-            zip(points["tau_alpha"], points["tau_beta"], strict=True)
-        )
-        assert len(mine) == 3
+        points = rows_where(world.table, paper_method=method, point=world.best(method, 50.0))
+        selected, best = (set(zip(own["tau_alpha"], own["tau_beta"], strict=True)) for own in (mine, points))
+        assert selected == best and len(mine) == 3
     assert "92.3* / " in text  # the paper's own selected cell
 
 
@@ -240,9 +221,8 @@ def test_settings_that_the_paper_did_not_try_are_shown_too(world, tmp_path):
     assert len(table) == 240 + 3
     extra = table[table["tau_alpha"] == 0.3]
     assert extra["reported"].isna().all() and set(extra["reason"]) == {"nothing printed"}
-    assert row_of(extra, metric="validation_accuracy")["ours"] == pytest.approx(
-        100 * world.mean("domain_weighted_pairs", "val", "probe_accuracy", "8 labels", tau_alpha=0.3, sigma=50.0)
-    )
+    own = world.mean("domain_weighted_pairs", "val", "probe_accuracy", "8 labels", tau_alpha=0.3, sigma=50.0)
+    assert row_of(extra, metric="validation_accuracy")["ours"] == pytest.approx(100 * own)
 
 
 def test_discriminators_are_told_apart(world, tmp_path):
@@ -272,33 +252,19 @@ def test_other_rules_of_selection(world, tmp_path):
 
 def test_open_choices_stand_side_by_side(world, tmp_path):
     method = "domain_weighted_pairs+negatives=both_views~other_view+tau_min=0.01~0.05"
-    artifact_run = world.artifact_run(
-        "domain_weighted_pairs", method, "table_choices", data="domain_digits+coloring=multiply~replace+draw=seed"
-    )
+    data = "domain_digits+coloring=multiply~replace+draw=seed"
+    artifact_run = world.artifact_run("domain_weighted_pairs", method, "table_choices", data=data)
     table, text = make_table("table_choices", [artifact_run], tmp_path)
     run = table[table["seeds"] > 0]
     assert len(run) == 2 * 2 * 2 * 4 and table[table["seeds"] == 0]["paper_method"].tolist() == ["standard_cl"]
-    row = row_of(
-        run,
-        data="domain_digits+coloring=replace",
-        choices="negatives=both_views, tau_min=0.01",
-        metric="test_id_accuracy",
-    )
+    of_both = {"data": "domain_digits+coloring=replace", "choices": "negatives=both_views, tau_min=0.01"}
+    row = row_of(run, **of_both, metric="test_id_accuracy")
     own = world.table[world.table["dataset"].str.contains("replace")]
-    known = own[
-        (own["negatives"] == "both_views")
-        & (own["tau_min"] == 0.01)
-        & (own["split"] == "test_id")
-        & (own["group"] == "8 labels")
-    ]
+    known = rows_where(own, negatives="both_views", tau_min=0.01, split="test_id", group="8 labels")
     assert row["ours"] == pytest.approx(100 * known["value"].mean()) and len(known) == 2
     assert text.count("domain_weighted_pairs") == 8
-    assert set(run["choices"]) == {
-        "defaults",
-        "negatives=both_views",
-        "tau_min=0.01",
-        "negatives=both_views, tau_min=0.01",
-    }
+    both = "negatives=both_views, tau_min=0.01"
+    assert set(run["choices"]) == {"defaults", "negatives=both_views", "tau_min=0.01", both}
 
 
 def test_short_runs_on_the_paper_s_data_are_not_compared(world, tmp_path):
@@ -309,9 +275,7 @@ def test_short_runs_on_the_paper_s_data_are_not_compared(world, tmp_path):
     for artifact_run in artifact_runs:
         file = f"{artifact_run.folders[0]}/metrics.csv"
         table = pd.read_csv(file, keep_default_na=False)
-        table.assign(group=table["group"].replace({"8 labels": "1%", "40 labels": "10%", "all labels": "100%"})).to_csv(
-            file, index=False
-        )
+        table.assign(group=table["group"].replace(selection.SHARES)).to_csv(file, index=False)
     table, _ = make_table("table_1", artifact_runs, tmp_path)
     assert set(table[table["method"] == "standard_cl"]["reason"]) == {"epochs=60"}
     dann = table[table["method"] == "dann"]
@@ -321,21 +285,12 @@ def test_short_runs_on_the_paper_s_data_are_not_compared(world, tmp_path):
 
 def data(name):
     """Two training samples and one of each other split; inks as bright as their number."""
-    table = pd.DataFrame(
-        {"split": ["train", "train", "val", "test_id", "test_ood"] * 30, "y": 0, "a": [0, 1, 2, 0, 3] * 30}
-    )
-    table["original"] = range(len(table))
-    images = np.tile(np.arange(len(table), dtype=np.uint8)[:, None, None, None], (1, 2, 2, 3)) // np.array(
-        [1, 2, 3], np.uint8
-    )
-    about = {
-        "classes": ["3", "5"],
-        "attributes": ["red", "blue", "purple", "green"],
-        "attribute": "domain",
-        "select": "val",
-        "headline": "test_ood",
-        "label_fractions": {"8 labels": 8, "40 labels": 40, "all labels": 60},
-    }
+    splits = ["train", "train", "val", "test_id", "test_ood"]
+    table = pd.DataFrame({"split": splits * 30, "y": 0, "a": [0, 1, 2, 0, 3] * 30, "original": range(150)})
+    images = np.tile(np.arange(150, dtype=np.uint8)[:, None, None, None], (1, 2, 2, 3)) // np.array([1, 2, 3], np.uint8)
+    about = {"classes": ["3", "5"], "attributes": ["red", "blue", "purple", "green"], "attribute": "domain"}
+    about |= {"select": "val", "headline": "test_ood"}
+    about["label_fractions"] = {"8 labels": 8, "40 labels": 40, "all labels": 60}
     return Dataset(images, table, about)
 
 
@@ -373,53 +328,31 @@ def temperatures(artifact_run, first, last):
     """Diagnostics of every run of a folder: percentiles at a distance from tau_alpha, in the first and in the last
     epoch."""
     result = locate_result(artifact_run.folders[0])
-    values = {
-        f"{run.key}/diagnostics/temperature": np.stack(
-            [np.full(101, run.spec.settings["tau_alpha"] - d, np.float32) for d in (first, last)]
-        )
-        for run in result.runs()
-    }
+    values = {}
+    for run in result.runs():
+        at = [np.full(101, run.spec.settings["tau_alpha"] - distance, np.float32) for distance in (first, last)]
+        values[f"{run.key}/diagnostics/temperature"] = np.stack(at)
     save_arrays(result.folder / "outputs.safetensors", values)
 
 
 def test_claims_read_selected_runs_means_over_settings_and_temperatures(world, tmp_path):
     artifact_runs = [*world.sweep(), *world.discriminate_batches()]
-    artifact_runs += [
-        world.artifact_run(
-            "standard_cl",
-            "simclr+projector=linear~mlp+projector_dim=4~16",
-            "figure_5",
-            data="domain_digits+draw=seed+sigma=25",
-        )
-    ]
-    temperatures(
-        next(artifact_run for artifact_run in artifact_runs if artifact_run.paper_method == "domain_weighted_pairs"),
-        0.05,
-        0.01,
-    )
+    projectors = "simclr+projector=linear~mlp+projector_dim=4~16"
+    artifact_runs.append(world.artifact_run("standard_cl", projectors, "figure_5", "domain_digits+draw=seed+sigma=25"))
+    temperatures(next(run for run in artifact_runs if run.paper_method == "domain_weighted_pairs"), 0.05, 0.01)
     table, _ = make_table("claims", artifact_runs, tmp_path)
     table = table[table["verdict"] != "not executed"]
     enough = ~table["reason"].str.contains("of only")  # claims that ask for more settings than were made up here
     assert set(table["verdict"][enough]) <= {"not seen", "not run here"}, table[["claim", "reason"]].to_string()
     assert enough.sum() > len(table) - 4
     assert set(table["data"]) == {"domain_digits+draw=seed"} and set(table["seeds"].dropna()) == {2}
-    baselines, ours = (
-        ("standard_cl", "same_domain_negatives", "mmd", "dann"),
-        ("domain_weighted_negatives", "domain_weighted_pairs"),
-    )
+    baselines = ("standard_cl", "same_domain_negatives", "mmd", "dann")
+    ours = ("domain_weighted_negatives", "domain_weighted_pairs")
 
     def chosen(name, split="test_ood", metric="probe_accuracy", group="8 labels", sigma=50.0):
-        where = {
-            "paper_method": name,
-            "point": world.best(name, sigma),
-            "split": split,
-            "metric": metric,
-            "group": group,
-            "sigma": sigma,
-        }
+        where = {"paper_method": name, "point": world.best(name, sigma), "sigma": sigma}
         where |= {"discriminator": "global"} if name.startswith("domain_weighted") else {}
-        rows = world.table[np.logical_and.reduce([world.table[key] == value for key, value in where.items()])]
-        return rows["value"].mean()
+        return rows_where(world.table, split=split, metric=metric, group=group, **where)["value"].mean()
 
     def contrasts(name):
         """The estimates of a claim's contrasts, as its row lists them."""
@@ -432,11 +365,7 @@ def test_claims_read_selected_runs_means_over_settings_and_temperatures(world, t
     expected = {f"standard_cl - {name}": domain["standard_cl"] - domain[name] for name in ours}
     assert contrasts("lowers_domain_accuracy") == pytest.approx(expected, rel=0.01)
     assert row_of(table, claim="temperatures_converge")["estimate"] == pytest.approx(np.log(0.05 / 0.01), rel=1e-4)
-    rows = world.table[
-        (world.table["sigma"] == 25)
-        & (world.table["split"] == "test_id")
-        & (world.table["metric"] == "domain_accuracy")
-    ]
+    rows = rows_where(world.table, sigma=25, split="test_id", metric="domain_accuracy")
     means = rows[rows["paper_method"] == "standard_cl"].groupby("projector")["value"].mean()
     expected = {f"projector={name} - projector=none": means[name] - means["none"] for name in ("linear", "mlp")}
     found = contrasts("projectors_raise_domain_accuracy")
@@ -465,9 +394,8 @@ def test_figure_1_shows_the_selected_settings(world, tmp_path):
         group = "" if own == "domain_accuracy" else "8 labels"
         point = world.best(method, sigma)
         assert set(part["method"]) == {point}
-        assert part["accuracy"].mean() == pytest.approx(
-            100 * world.mean(method, split, own, group, point=point, sigma=sigma)
-        )
+        mean = world.mean(method, split, own, group, point=point, sigma=sigma)
+        assert part["accuracy"].mean() == pytest.approx(100 * mean)
 
 
 def test_figure_4_shows_every_setting_and_which_is_selected(world, tmp_path):
@@ -485,14 +413,12 @@ def test_figure_5_shows_projectors_at_ten_percent(world, tmp_path):
     sweep = "simclr+projector=linear~mlp+projector_dim=4~16+temperature=0.1~0.2"
     artifact_runs += [world.artifact_run("standard_cl", sweep, "figure_5", data="domain_digits+draw=seed+sigma=25")]
     shown = drawn(figures.ARTIFACTS["figure_5"], artifact_runs, tmp_path / "figure_5")
-    assert shown.groupby("head").size().to_dict() == dict.fromkeys(
-        ["none", "linear, 4", "linear, 16", "mlp, 4", "mlp, 16"], 2 * 4
-    )
+    heads = ["none", "linear, 4", "linear, 16", "mlp, 4", "mlp, 16"]
+    assert shown.groupby("head").size().to_dict() == dict.fromkeys(heads, 2 * 4)
     row = row_of(shown, head="linear, 4", temperature=0.2, metric="test_id_accuracy")
     where = {"projector": "linear", "projector_dim": 4, "temperature": 0.2, "sigma": 25.0}
-    assert row["accuracy"] == pytest.approx(
-        100 * world.mean("standard_cl", "test_id", "probe_accuracy", "40 labels", **where)
-    )
+    own = world.mean("standard_cl", "test_id", "probe_accuracy", "40 labels", **where)
+    assert row["accuracy"] == pytest.approx(100 * own)
 
 
 def test_labels_and_bars_of_projectors_stand_apart():
@@ -502,9 +428,8 @@ def test_labels_and_bars_of_projectors_stand_apart():
     figure.canvas.draw()
     spacing = axis.get_window_extent().width / figure.dpi * 72 / len(order)
     assert max(line.get_markersize() for line in axis.lines) < spacing
-    assert [(label.get_text(), label.get_ha()) for label in axis.get_xticklabels()] == [
-        (name, "right") for name in order
-    ]
+    labels = [(label.get_text(), label.get_ha()) for label in axis.get_xticklabels()]
+    assert labels == [(name, "right") for name in order]
     plt.close(figure)
 
 
@@ -531,27 +456,14 @@ def test_without_app_h_s_temperatures_figures_6_and_7_are_empty(world, tmp_path)
 
 
 def test_the_heat_maps_show_printed_and_measured_grids(world, tmp_path):
-    artifact_runs = [
-        artifact_run for artifact_run in world.sweep() if artifact_run.paper_method.startswith("domain_weighted")
-    ]
-    shown = drawn(figures.ARTIFACTS["figure_grids"], artifact_runs, tmp_path / "figure_grids")
-    mine = shown[
-        (shown["source"] == "this run")
-        & shown["metric"].isin(["validation_accuracy", "test_ood_accuracy", "test_id_accuracy"])
-    ]
+    shown = drawn(figures.ARTIFACTS["figure_grids"], world.domain_weighted(), tmp_path / "figure_grids")
+    metrics = ["validation_accuracy", "test_ood_accuracy", "test_id_accuracy"]
+    mine = rows_where(shown, source="this run", metric=metrics)
     assert (shown["source"] == "printed").sum() == 240 and len(mine) == 2 * 6 * 3
     assert shown["paper_method"].notna().all() and "printed" not in shown
     for row in mine.itertuples():
-        split, metric = SPLITS[row.metric]
-        own = world.mean(
-            row.paper_method,
-            split,
-            metric,
-            "8 labels",
-            tau_alpha=float(row.tau_alpha),
-            tau_beta=float(row.tau_beta),
-            sigma=50.0,
-        )
+        point = {"tau_alpha": float(row.tau_alpha), "tau_beta": float(row.tau_beta), "sigma": 50.0}
+        own = world.mean(row.paper_method, *SPLITS[row.metric], "8 labels", **point)
         assert row.accuracy == pytest.approx(100 * own)
 
 

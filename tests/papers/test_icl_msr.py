@@ -31,18 +31,13 @@ def accuracy(run, split, metric):
     base = run.spec.components["stage1"]
     trained = run.data.settings.get("train", "full")
     same = (trained == "foreground") == (split == "test_foreground")
-    rise = (
-        0.05 * base.base_name.endswith("_msr") + 0.01 * np.log2(base.settings["epochs"]) + 0.2 * same + 0.01 * run.seed
-    )
+    rise = 0.05 * base.base_name.endswith("_msr") + 0.01 * np.log2(base.settings["epochs"])
+    rise = rise + 0.2 * same + 0.01 * run.seed
     if "lambda" in base.settings:
         rise -= 0.01 * abs(np.log10(base.settings["lambda"])) + 0.005 * abs(np.log10(base.settings["gamma"]))
-    return (
-        0.3
-        + rise
-        + 1e-5 * (crc32(f"{run.key} {split}".encode()) % 97)  # no two differ by the same from seed to seed
-        + 0.001 * len(base.base_name)
-        + {"average_accuracy": 0, "top5_accuracy": 0.1, "knn5_accuracy": -0.02}[metric]
-    )
+    of_metric = {"average_accuracy": 0, "top5_accuracy": 0.1, "knn5_accuracy": -0.02}[metric]
+    noise = 1e-5 * (crc32(f"{run.key} {split}".encode()) % 97)  # no two differ by the same from seed to seed
+    return 0.3 + rise + noise + 0.001 * len(base.base_name) + of_metric
 
 
 @pytest.fixture
@@ -67,10 +62,8 @@ def artifact_run(tmp_path, monkeypatch):
         write_run(folder, rows, np.linspace(-0.001, 0.001, 5))
         pd.DataFrame(looks).to_csv(folder / "saliency.csv", index=False)
         for base in result.upstream("stage1"):
-            runs = {
-                run.key: {"seconds": run.spec.settings["epochs"] * (4.0 if "lambda" in run.spec.settings else 1.0)}
-                for run in base.runs()
-            }
+            slow = {run.key: 4.0 if "lambda" in run.spec.settings else 1.0 for run in base.runs()}
+            runs = {run.key: {"seconds": run.spec.settings["epochs"] * slow[run.key]} for run in base.runs()}
             base.folder.mkdir(parents=True, exist_ok=True)
             (base.folder / "about.json").write_text(json.dumps({"device": "cpu", "runs": runs}))
         return ArtifactRun(paper_dataset, dataset, printed, (str(folder),), artifact)
@@ -104,23 +97,18 @@ def test_one_job_s_runs_are_told_apart_by_their_stage_1_models(artifact_run, tmp
                 assert row["ours"] == pytest.approx(expected(f"linear_classifier+stage1={method}", metric=ours))
                 assert row["verdict"] == "substitute data" and row["seeds"] == 2
     assert row_of(table, paper_dataset="cifar10", method="simclr", metric="linear_top1")["reported"] == 91.80
-    assert (
-        row_of(table, paper_dataset="cifar10", method="barlow_twins", metric="knn5_top1")["reason"] == "nothing printed"
-    )
+    barlow_twins = row_of(table, paper_dataset="cifar10", method="barlow_twins", metric="knn5_top1")
+    assert barlow_twins["reason"] == "nothing printed"
     assert f"{expected('linear_classifier+stage1=byol_msr'):.2f}" in text
 
 
 def test_copied_baselines_are_marked(artifact_run, tmp_path):
     table, _ = made("table_3", [artifact_run(ALL, "table_3", "imagenet")], tmp_path)
     copied = table[table["method"].isin(["cpc", "infomin"])]
-    assert (
-        len(copied) == 4
-        and set(copied["reason"]) == {"reported only: a copied baseline"}
-        and copied["ours"].isna().all()
-    )
-    assert row_of(table, method="byol_msr", metric="linear_top5")["ours"] == pytest.approx(
-        expected("linear_classifier+stage1=byol_msr", metric="top5_accuracy")
-    )
+    assert len(copied) == 4 and copied["ours"].isna().all()
+    assert set(copied["reason"]) == {"reported only: a copied baseline"}
+    ours = row_of(table, method="byol_msr", metric="linear_top5")["ours"]
+    assert ours == pytest.approx(expected("linear_classifier+stage1=byol_msr", metric="top5_accuracy"))
 
 
 def test_few_labels_stand_beside_their_shares(artifact_run, tmp_path):
@@ -129,33 +117,22 @@ def test_few_labels_stand_beside_their_shares(artifact_run, tmp_path):
     assert len(table) == 16 and set(table["seeds"]) == {2}
     for method in ("simclr", "byol_msr"):
         for share in (0.01, 0.1):
-            (row,) = table[
-                (table["method"] == method)
-                & (table["metric"] == "linear_top5")
-                & table["setting"].str.contains(f"label_fraction={share}(?:$|;)")
-            ].to_dict("records")
-            assert row["ours"] == pytest.approx(
-                expected(f"fine_tuning+label_fraction={share}+stage1={method}", metric="top5_accuracy")
-            )
+            of_share = table[table["setting"].str.contains(f"label_fraction={share}(?:$|;)")]
+            run = f"fine_tuning+label_fraction={share}+stage1={method}"
+            ours = row_of(of_share, method=method, metric="linear_top5")["ours"]
+            assert ours == pytest.approx(expected(run, metric="top5_accuracy"))
 
 
 def test_a_tenth_of_the_labels_is_seen_half_as_often():
     """SimCLR's protocol: 60 epochs at 1 %, 30 at 10 %."""
-    artifact_runs = experiments.list_artifact_runs(
-        {"seeds": 1, "datasets": {"imagenet": "imagenet"}}, "icl_msr", "table_4"
-    )
-    runs = [
-        run.spec
-        for artifact_run in artifact_runs
-        for folder in artifact_run.folders
-        for run in locate_result(folder).runs()
-    ]
-    asked = [
-        (run.components["stage1"].base_name, run.settings["label_fraction"], run.settings["epochs"]) for run in runs
-    ]
-    assert sorted(asked) == [
-        (base, *pair) for base in ("byol", "byol_msr", "simclr", "simclr_msr") for pair in ((0.01, 60), (0.1, 30))
-    ]
+    config = {"seeds": 1, "datasets": {"imagenet": "imagenet"}}
+    artifact_runs = experiments.list_artifact_runs(config, "icl_msr", "table_4")
+    folders = [folder for artifact_run in artifact_runs for folder in artifact_run.folders]
+    runs = [run.spec for folder in folders for run in locate_result(folder).runs()]
+    keys = ("label_fraction", "epochs")
+    asked = [(run.components["stage1"].base_name, *(run.settings[key] for key in keys)) for run in runs]
+    bases = ("byol", "byol_msr", "simclr", "simclr_msr")
+    assert sorted(asked) == [(base, *pair) for base in bases for pair in ((0.01, 60), (0.1, 30))]
     assert {run.components["stage1"].settings.get("n", 14) for run in runs} == {14}
 
 
@@ -175,11 +152,8 @@ def test_equal_time_is_interpolated_between_numbers_of_epochs(artifact_run, tmp_
     table, text = made("table_time", artifact_runs, tmp_path)
     row = row_of(table, paper_method="simclr_equal_time", metric="linear_top1")
     low, high = (expected(f"linear_classifier+stage1.epochs={epochs}") for epochs in (4, 16))
-    assert (
-        row["seconds"] == 4 * msr
-        and row["ours"] == pytest.approx(low + (4 * msr - 4) / 12 * (high - low))
-        and 4 < 4 * msr < 16
-    )
+    assert row["seconds"] == 4 * msr and 4 < 4 * msr < 16
+    assert row["ours"] == pytest.approx(low + (4 * msr - 4) / 12 * (high - low))
     assert "as long as SimCLR + MSR" in text
     outside = [artifact_run("linear_classifier+stage1.epochs=4~5", "table_time"), artifact_runs[1]]
     table, _ = made("table_time", outside, tmp_path)
@@ -285,13 +259,8 @@ def test_claims_are_judged_on_what_was_made_up(artifact_run, tmp_path):
     verdicts = found["verdict"].to_dict()
     for name in (
         *("full_models_need_the_background", "foreground_models_need_foregrounds", "full_models_win_on_full_images"),
-        *(
-            "msr_gains_on_full_images",
-            "msr_improves_linear_classifiers",
-            "msr_improves_nearest_neighbours",
-            "msr_improves_fine_tuning",
-        ),
-        *("lambda_1_is_best", "gamma_1_is_best"),
+        *("msr_gains_on_full_images", "msr_improves_linear_classifiers", "msr_improves_nearest_neighbours"),
+        *("msr_improves_fine_tuning", "lambda_1_is_best", "gamma_1_is_best"),
     ):
         assert verdicts[name] == "seen here", name
     assert found.loc["foregrounds_alone_are_best", "estimate"] == pytest.approx(0, abs=2e-3)
@@ -356,18 +325,12 @@ def test_figures_plot_what_was_measured(artifact_run, tmp_path):
     first, fourth = (pd.read_csv(tmp_path / f"figure_{i}.csv") for i in (1, 4))
     assert len(first) == 2 * 4 * 2 * 2 and len(fourth) == 4 * 2 * 2 * 2
     mean = first.groupby(["paper_method", "train", "split", "metric"])["accuracy"].mean()
-    assert mean["byol", "foreground", "test", "knn5_top1"] == pytest.approx(
-        expected("linear_classifier+stage1=byol", metric="knn5_accuracy", data=bare)
-    )
+    byol = expected("linear_classifier+stage1=byol", metric="knn5_accuracy", data=bare)
+    assert mean["byol", "foreground", "test", "knn5_top1"] == pytest.approx(byol)
     levels = "linear_classifier+stage1=simclr_msr+stage1.gamma=1~1000+stage1.lambda=0.1~1"
     figures.draw_figure_5([artifact_run(levels, "figure_5", seeds="s0")], tmp_path / "figure_5")
     fifth = pd.read_csv(tmp_path / "figure_5.csv")
-    assert set(zip(fifth["weight"], fifth["uniformity"], strict=True)) == {
-        (0.1, 1.0),
-        (0.1, 1000.0),
-        (1.0, 1.0),
-        (1.0, 1000.0),
-    }
-    assert {p.name for p in tmp_path.glob("figure_*.p*")} == {
-        f"figure_{i}.{kind}" for i in (1, 4, 5) for kind in ("png", "pdf")
-    }
+    points = {(weight, uniformity) for weight in (0.1, 1.0) for uniformity in (1.0, 1000.0)}
+    assert set(zip(fifth["weight"], fifth["uniformity"], strict=True)) == points
+    files = {f"figure_{i}.{kind}" for i in (1, 4, 5) for kind in ("png", "pdf")}
+    assert {p.name for p in tmp_path.glob("figure_*.p*")} == files

@@ -462,13 +462,13 @@ def test_own_data_and_substitutes_are_never_joined_in_one_verdict():
         )
     ]
     every = claim({**CNC, "mean": {"dataset": "every"}}, datasets=["cmnist", "celeba"], together=True)
-    found = judging.judge_on_each(every, every.datasets, pd.concat(tables, ignore_index=True), pd.DataFrame(), [])
+    found = judging.judge_on_each(every, every.datasets, pd.concat(tables, ignore_index=True), pd.DataFrame(), [], {})
     assert [(row["data"], row["substitute"], row["verdict"]) for row in found] == [
         ("cmnist, celeba", False, "holds"),
         ("digits, scenes", True, "seen here"),
     ]
     (only,) = judging.judge_on_each(
-        every, every.datasets, pd.concat(tables[1:3], ignore_index=True), pd.DataFrame(), []
+        every, every.datasets, pd.concat(tables[1:3], ignore_index=True), pd.DataFrame(), [], {}
     )
     assert only["verdict"] == "not run here"
 

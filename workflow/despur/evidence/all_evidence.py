@@ -111,7 +111,6 @@ def list_not_run() -> pd.DataFrame:
                 "paper_dataset": ", ".join(datasets),
                 "tier": Tier.PAPER,
                 "primary": claim.primary,
-                "weakest": "",
                 "verdict": ClaimVerdict.NOT_EXECUTED if claim.not_executed else ClaimVerdict.NOT_RUN,
                 "reason": claim.not_executed,
             }
@@ -120,8 +119,7 @@ def list_not_run() -> pd.DataFrame:
             for datasets in claim.rows
         ]
         parts += [numbers, pd.DataFrame(claims).assign(**not_run)]
-    columns = dict.fromkeys([*(name for part in parts for name in part), "p_holds", "p_fails"])
-    return pd.concat(parts, ignore_index=True).reindex(columns=[*columns]).astype(object)
+    return pd.concat(parts, ignore_index=True).reindex(columns=tally.SCORECARD_COLUMNS).astype(object)
 
 
 def read_scorecard(file: Path) -> pd.DataFrame:

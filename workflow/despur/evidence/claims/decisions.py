@@ -14,7 +14,7 @@ import pandas as pd
 
 from despur.evidence.claims.claim_evidence import summarize, what_would_settle
 from despur.evidence.claims.claim_format import Claim
-from despur.evidence.claims.evaluate_formulas import collect_rows, collect_values, common_seeds, evaluate
+from despur.evidence.claims.evaluate_formulas import collect_rows, common_seeds, evaluate
 from despur.evidence.claims.measured_values import AmbiguousValue, MeasuredValues
 from despur.evidence.claims.printed_numbers import PrintedNumbers, loosen
 from despur.evidence.claims.refusals import (
@@ -58,8 +58,7 @@ def judge_claim(
     levels = PaperLevels(claim.levels, measured, DEFAULTS) if tier == Tier.PAPER else measured
     try:
         formulas, conditions = claim.formulas(datasets, levels), claim.conditions(datasets, levels)
-        frames = [*collect_values(formulas, measured), *collect_values(conditions, measured)]
-        seeds = common_seeds(frames)
+        seeds = common_seeds(measured, formulas, conditions)
         statement, given = evaluate(formulas, measured, seeds), evaluate(conditions, measured, seeds)
     except Missing as missing:
         return {"verdict": ClaimVerdict.NOT_RUN, "reason": str(missing)}
@@ -102,8 +101,7 @@ def judge_on_printed(claim: Claim, datasets: Sequence[str], printed: PrintedNumb
     more than their last digit and their printed deviations."""
     try:
         formulas = claim.printed_formulas(datasets, PaperLevels(claim.levels, printed))
-        collect_values(formulas, printed)
-        met = is_met(evaluate(loosen(formulas, printed), printed, [0]))
+        met = is_met(evaluate(loosen(formulas, printed), printed, common_seeds(printed, formulas)))
     except (Missing, AmbiguousValue) as missing:
         note = select_note(claim.not_printed, datasets) or str(missing)
         return {"printed": PrintedVerdict.NOT_PRINTED, "printed_note": note}

@@ -1,7 +1,7 @@
 """The contrasts of claims (evidence/statistics/contrasts.py), computed from their formulas and the tables of
 measured values (evidence/claims/measured_values.py)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -13,15 +13,13 @@ from despur.evidence.statistics.levels import Missing
 from despur.storage.store import Array
 
 
-def collect_values(formulas: Formulas, measured: MeasuredValues) -> list[pd.DataFrame]:
-    """Every value that formulas need."""
-    values = []
+def list_values(formulas: Formulas, measured: MeasuredValues) -> Iterator[pd.DataFrame]:
+    """Every value that formulas need. Raises Missing."""
     for part in formulas.leaves():
         if isinstance(part, Correlation):
-            values.append(measured.correlation(part)[0])
+            yield measured.correlation(part)[0]
         else:
-            values += [measured.value(term) for _, term in part.terms]
-    return values
+            yield from (measured.value(term) for _, term in part.terms)
 
 
 def collect_rows(formulas: Formulas, measured: MeasuredValues) -> pd.DataFrame:
@@ -30,15 +28,16 @@ def collect_rows(formulas: Formulas, measured: MeasuredValues) -> pd.DataFrame:
     return pd.concat([measured.metrics[:0], *(measured.rows(measured.metrics, term) for term in terms)])
 
 
-def common_seeds(frames: Sequence[pd.DataFrame]) -> list[int]:
-    """The seeds that all values have. Raises Missing for none."""
-    seeds = sorted(set.intersection(*(set(frame.index) for frame in frames))) if frames else []
-    if frames and not seeds:
+def common_seeds(measured: MeasuredValues, *groups: Formulas) -> list[int]:
+    """The seeds that all values of formulas have. Raises Missing for none."""
+    seeds = [{*values.index} for formulas in groups for values in list_values(formulas, measured)]
+    common = sorted(set.intersection(*seeds)) if seeds else []
+    if seeds and not common:
         raise Missing("no seed in common")
-    return seeds
+    return common
 
 
-def evaluate(formulas: Formulas, measured: MeasuredValues, seeds: Sequence[int]) -> Group:
+def evaluate(formulas: Formulas, measured: MeasuredValues, seeds: list[int]) -> Group:
     """The contrasts of formulas, from these seeds."""
     parts: list[Contrast | Group] = []
     for part in formulas.parts:
@@ -46,23 +45,18 @@ def evaluate(formulas: Formulas, measured: MeasuredValues, seeds: Sequence[int])
             parts.append(evaluate(part, measured, seeds))
         elif isinstance(part, Correlation):
             correlations, points = measured.correlation(part)
-            values = correlations.loc[list(seeds)].to_numpy(float)
-            parts.append(
-                Contrast(
-                    by_seed=values[:, 0], resampled=values[:, 1:], margin=part.margin, label=part.label, points=points
-                )
-            )
+            values = correlations.loc[seeds].to_numpy(float)
+            parts.append(Contrast(values[:, 0], values[:, 1:], part.margin, label=part.label, points=points))
         else:
-            parts.append(_contrast(part, measured, seeds))
+            values = _sum_terms(part, measured, seeds)
+            parts.append(Contrast(values[:, 0], values[:, 1:], part.margin, part.counted, part.label))
     return Group(parts, formulas.at_least)
 
 
-def _contrast(formula: Formula, measured: MeasuredValues, seeds: Sequence[int]) -> Contrast:
+def _sum_terms(formula: Formula, measured: MeasuredValues, seeds: list[int]) -> Array:
     total: Array = np.full((len(seeds), 1), formula.constant)
     for weight, term in formula.terms:
-        values = measured.value(term).loc[list(seeds)].to_numpy(float)
+        values = measured.value(term).loc[seeds].to_numpy(float)
         with np.errstate(divide="ignore", invalid="ignore"):
             total = total + weight * (np.log(values) if formula.scale == "log" else values)
-    return Contrast(
-        by_seed=total[:, 0], resampled=total[:, 1:], margin=formula.margin, counted=formula.counted, label=formula.label
-    )
+    return total

@@ -18,7 +18,7 @@ from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.claims.printed_numbers import PrintedNumbers
 from despur.evidence.claims.refusals import explain_not_run
 from despur.evidence.numbers.rows import name_sources
-from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples
+from despur.evidence.runs.artifact_metrics import load_metrics, load_resamples, rows_where
 from despur.evidence.runs.run_files import count_test_originals
 from despur.evidence.verdicts import ClaimVerdict, Tier
 from despur.orchestration.experiments import ArtifactRun
@@ -47,10 +47,8 @@ def judge_claims(
         artifacts: measure([artifact_run for artifact_run in artifact_runs if artifact_run.artifact in artifacts])
         for artifacts in {claim.artifacts for claim in claims}
     }
-    printed = {
-        artifact: PrintedNumbers(file.parent / "reported", names, artifact)
-        for artifact in {claim.artifact for claim in claims}
-    }
+    folder = file.parent / "reported"
+    printed = {name: PrintedNumbers(folder, names, name) for name in {claim.artifact for claim in claims}}
     rows, selected = [], SelectedTables()
     for claim in claims:
         for datasets in claim.rows:
@@ -79,11 +77,11 @@ def judge_on_each(
     metrics: pd.DataFrame,
     resamples: pd.DataFrame,
     artifact_runs: Sequence[ArtifactRun],
-    selected: SelectedTables | None = None,
+    selected: SelectedTables,
 ) -> list[dict[str, Any]]:
     """A verdict for each choice of the data sets that are used for those of the paper. ``selected``: the rows that were
     selected of the tables of a claim's artifacts, which claims share; filled here."""
-    rows, selected = [], SelectedTables() if selected is None else selected
+    rows = []
     for used in list_used_datasets(metrics, datasets):
         key = claim.artifacts, *used.items()
         if key not in selected:
@@ -122,10 +120,8 @@ def list_used_datasets(metrics: pd.DataFrame, datasets: Sequence[str]) -> list[d
         return []
     used_datasets = metrics.groupby(["used_dataset", "paper_dataset"])["substitute"].max().reset_index()
     if len(datasets) == 1:
-        return [
-            {datasets[0]: used}
-            for used in used_datasets.loc[used_datasets["paper_dataset"] == datasets[0], "used_dataset"]
-        ]
+        (name,) = datasets
+        return [{name: used} for used in rows_where(used_datasets, paper_dataset=name)["used_dataset"]]
     used_datasets = used_datasets.drop_duplicates(["substitute", "paper_dataset"]).set_index("paper_dataset")
     by_substitute = [group["used_dataset"].to_dict() for _, group in used_datasets.groupby("substitute")]
     return [{name: names[name] for name in datasets} for names in by_substitute if set(datasets) <= set(names)]
@@ -133,9 +129,8 @@ def list_used_datasets(metrics: pd.DataFrame, datasets: Sequence[str]) -> list[d
 
 def format_claims(table: pd.DataFrame) -> pd.DataFrame:
     """The claims as people read them: what was judged before what was not run."""
-    table = table.sort_values(
-        "verdict", key=lambda verdict: verdict.isin([ClaimVerdict.NOT_RUN, ClaimVerdict.NOT_EXECUTED]), kind="stable"
-    )
+    not_run = [ClaimVerdict.NOT_RUN, ClaimVerdict.NOT_EXECUTED]
+    table = table.sort_values("verdict", key=lambda verdicts: verdicts.isin(not_run), kind="stable")
     interval = [
         "–" if pd.isna(row.estimate) else format_estimate(row.estimate, row.low, row.high) for row in table.itertuples()
     ]

@@ -65,12 +65,11 @@ class PrintedNumbers(MeasuredValues):
     def find_slack(self, formula: Formula) -> float:
         """How far a printed contrast may lie on the wrong side and contradict nothing: a unit of the last printed
         digit, and the printed deviations of its sides."""
-        used = [(w, self.find_rows(term)) for w, term in formula.terms]
-        whole = [float(rows["value"].abs().iloc[0]) if formula.scale == "log" else 1.0 for _, rows in used]
-        digit = max(
-            (abs(w) * rows["digit"].iloc[0] / at for (w, rows), at in zip(used, whole, strict=True)), default=0.0
-        )
-        noise = sum((w * rows["deviation"].iloc[0] / at) ** 2 for (w, rows), at in zip(used, whole, strict=True))
+        digit, noise = 0.0, 0.0
+        for weight, term in formula.terms:
+            row = self.find_rows(term).iloc[0]
+            slope = abs(weight / row["value"] if formula.scale == "log" else weight)
+            digit, noise = max(digit, slope * row["digit"]), noise + (slope * row["deviation"]) ** 2
         return float(digit + np.sqrt(noise))
 
     def levels(self, key: str, measurement: MeasurementKeys) -> list[Any]:

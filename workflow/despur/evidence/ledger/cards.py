@@ -59,10 +59,8 @@ def unpack_card(about: dict[str, Any], train: list[int], splits: Mapping[str, An
     """The samples of test splits, and as many of the training split as it has."""
     attributes = len(about["attributes"])
     y, a = np.divmod(np.repeat(np.arange(len(about["classes"]) * attributes), train), attributes)
-    tables, groups = (
-        [pd.DataFrame({"split": "train", "y": y, "a": a})],
-        [np.zeros((len(y), len(about["groups"])), bool)],
-    )
+    tables = [pd.DataFrame({"split": "train", "y": y, "a": a})]
+    groups = [np.zeros((len(y), len(about["groups"])), bool)]
     for split, arrays in splits.items():
         labels = {name: decode(arrays[name]).astype(int) for name in ("y", "a")}
         tables.append(pd.DataFrame({"split": split, **labels, "original": decode_ids(arrays["original"])}))

@@ -58,21 +58,12 @@ def measure(
     of_epochs = metrics[metrics["selection"].str.startswith("epoch=") & metrics["metric"].isin(OF_EPOCHS)]
     of_epochs = of_epochs[of_epochs["split"].isin(dataset.test_splits) & (of_epochs["group"] == "")]
     values |= {str(name): by_key(rows)["value"].to_dict() for name, rows in of_epochs.groupby("selection", sort=False)}
+    drawn = dict(zip(kept.index, bootstrap_values, strict=True))
     return {
         "metrics": {name: nest(drop_large_metrics(metric_values)) for name, metric_values in values.items()},
-        "predictions": nest(
-            {
-                (prediction.split, prediction.metric, prediction.group): encode(prediction.codes)
-                for prediction in predictions
-            }
-        ),
+        "predictions": nest({prediction[:3]: encode(prediction.codes) for prediction in predictions}),
         "resampling": {split: plan_checksum(run.data.base_name, bootstrap_values.shape[1]) for split in splits},
-        "draws": nest(
-            {
-                key: encode_bootstrap_values(drawn, values["best"][key])
-                for key, drawn in zip(kept.index, bootstrap_values, strict=True)
-            }
-        ),
+        "draws": nest({key: encode_bootstrap_values(drawn[key], values["best"][key]) for key in drawn}),
     }
 
 

@@ -55,10 +55,8 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
         "code": about["specification"]["code"],
         "revisions": {**about.get("revisions", {}), **revisions(evaluation)},
     }
-    metrics, resamples = (
-        read_metrics(result.folder / "metrics.csv"),
-        read_resamples(result.folder / "resamples.parquet"),
-    )
+    metrics = read_metrics(result.folder / "metrics.csv")
+    resamples = read_resamples(result.folder / "resamples.parquet")
     if resamples.attrs.get(CODE) not in (None, digest_evaluation(result)):
         raise SettingError(f"{result.folder}/metrics.csv was made by other code than that of today: evaluate it anew")
     outputs, stored = Container(result.folder / "outputs.safetensors"), cache(partial(load_dataset, result.data.folder))
@@ -66,9 +64,8 @@ def record_folder(result: ResultPath, commit: str | None, folder: Path) -> Itera
         dataset = stored(run.data.name)
         card = None if withholds_labels(run.data.name) else make_card(dataset, run.data.name)
         metric_rows, drawn = (rows_of(table, run) for table in (metrics, resamples))
-        measured = measure(
-            dataset, run, outputs.load_arrays(f"{run.key}/best"), metric_rows, drawn, withheld=card is None
-        )
+        best = outputs.load_arrays(f"{run.key}/best")
+        measured = measure(dataset, run, best, metric_rows, drawn, withheld=card is None)
         name = card and files.write(folder / run.data.name, "card", card).stem
         behind: dict[str, Any] = {"upstream": read_upstream(result, run)}
         refuse_bf16({str(result.folder): about} | behind["upstream"])
@@ -92,10 +89,8 @@ def identify_weights(result: ResultPath, run: Run) -> dict[str, str]:
     encoders = weight_files.list_encoders([run.spec], without=())
     notes = (weight_files.read_notes(encoder) for encoder in encoders)
     weights = {file: note["sha256"] for of_encoder in notes for file, note in of_encoder.items()}
-    abouts = [
-        folder / "about.json" for folder in (result.folder, *(upstream[1] for upstream in list_upstream(result, run)))
-    ]
-    for file in abouts:
+    for folder in (result.folder, *(folder for _, folder, _ in list_upstream(result, run))):
+        file = folder / "about.json"
         weights |= read_json(file)["specification"].get("weights", {}) if file.exists() else {}
     return weights
 

@@ -33,9 +33,8 @@ def count_numbers(table: pd.DataFrame) -> dict[str, int]:
     """How many printed numbers are of each kind, of rows of tables or of measurements. A number that several runs
     measure counts once, as the first kind of ORDER."""
     kinds = table["verdict"].map(NumberVerdict)
-    first_kinds = kinds.groupby([table[key].fillna("") for key in NUMBER if key in table]).agg(
-        lambda kinds_of_number: min(kinds_of_number, key=ORDER.index)
-    )
+    by_number = kinds.groupby([table[key].fillna("") for key in NUMBER if key in table])
+    first_kinds = by_number.agg(lambda kinds_of_number: min(kinds_of_number, key=ORDER.index))
     return {name.value: int((first_kinds == name).sum()) for name in ORDER}
 
 

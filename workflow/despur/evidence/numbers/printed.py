@@ -29,10 +29,8 @@ def read_reported(folder: Path) -> pd.DataFrame:
 
 def parse_settings(text: Any) -> dict[str, str]:
     """``p_corr=0.995;lambda=0.2`` as a mapping; empty text as none."""
-    return {
-        key.strip(): value.strip()
-        for key, _, value in (item.partition("=") for item in str(text).split(";") if "=" in item)
-    }
+    pairs = (item.split("=", 1) for item in str(text).split(";") if "=" in item)
+    return {key.strip(): value.strip() for key, value in pairs}
 
 
 def at_settings(rows: pd.DataFrame, printed: Any) -> pd.DataFrame:
@@ -43,12 +41,8 @@ def at_settings(rows: pd.DataFrame, printed: Any) -> pd.DataFrame:
         if columns:
             rows = rows[rows[columns[0]].map(lambda measured, value=value: is_same(measured, value))]
         elif len(rows):
-            rows = rows[
-                [
-                    has_setting_value(method, data, key, value)
-                    for method, data in zip(rows["method"], rows["data"], strict=True)
-                ]
-            ]
+            runs = zip(rows["method"], rows["data"], strict=True)
+            rows = rows[[has_setting_value(*run, key, value) for run in runs]]
     return rows
 
 
@@ -71,13 +65,8 @@ def has_same_settings(printed: Any, data: str) -> bool:
     """Whether every point of a data set has the settings that identify a printed number (``p_corr=0.995``)."""
     sweep = resolve("datasets", data)
     settings = read_declarations("datasets", sweep.base_name)["SETTINGS"]
-    pairs = parse_settings(printed).items()
-    return all(
-        p.settings[key] == settings[key].parse(key, value)
-        for key, value in pairs
-        if key in settings
-        for p in sweep.points
-    )
+    wanted = {key: settings[key].parse(key, value) for key, value in parse_settings(printed).items() if key in settings}
+    return all(wanted.items() <= point.settings.items() for point in sweep.points)
 
 
 def explain_not_compared(printed: Any, data: str, substitute: bool, changes: Mapping[str, str]) -> dict[str, str]:

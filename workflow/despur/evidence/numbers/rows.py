@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence.numbers.printed import explain_not_compared
-from despur.evidence.numbers.settings import Origin, find_origin
+from despur.evidence.numbers.settings import Origin
 from despur.evidence.runs.collapsed import describe_collapsed, mark_seeds
 from despur.evidence.verdicts import NumberVerdict, Settings
 
@@ -66,23 +66,13 @@ def describe_values(rows: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def describe_origin(number: Any, rows: pd.DataFrame, substitute: bool) -> dict[str, str]:
-    """Where the settings of these rows come from; nothing of substitute data."""
-    if substitute:
-        return {}
-    origin = find_origin(number, rows)
-    return {"settings": origin.kind, "choices": ", ".join(origin.names)}
-
-
-def refuse_number(
-    number: Any, rows: pd.DataFrame, data: str, substitute: bool, changes: Mapping[str, str]
-) -> dict[str, Any]:
-    """The verdict and reason of runs that are not compared with a printed number; empty where they are."""
+def refuse_number(number: Any, data: str, changes: Mapping[str, str], origin: Origin | None) -> dict[str, Any]:
+    """The verdict and reason of runs that are not compared with a printed number; empty where they are. ``origin``: of
+    their settings; None on substitute data."""
     if pd.isna(number.mean):
         return {"verdict": NumberVerdict.NOT_COMPARED, "reason": "nothing printed"}
-    if refused := explain_not_compared(number.setting, data, substitute, changes):
-        return refused
-    return refuse_settings(find_origin(number, rows))
+    refused = explain_not_compared(number.setting, data, origin is None, changes)
+    return refused if refused or origin is None else refuse_settings(origin)
 
 
 def refuse_settings(origin: Origin) -> dict[str, Any]:

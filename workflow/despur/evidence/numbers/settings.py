@@ -26,6 +26,10 @@ class Origin(NamedTuple):
     names: list[str]
     refused: str = ""
 
+    def describe(self) -> dict[str, str]:
+        """Its columns of a row."""
+        return {"settings": self.kind, "choices": ", ".join(self.names)}
+
 
 def find_origin(number: Any, rows: pd.DataFrame) -> Origin:
     """The origin of the settings of the runs (rows of metrics, of one method on one data set) that stand beside a

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from despur.evidence.numbers.printed import at_settings, list_changes
-from despur.evidence.numbers.rows import describe_origin, describe_printed, describe_values, keep_sound, refuse_number
+from despur.evidence.numbers.rows import describe_printed, describe_values, keep_sound, refuse_number
 from despur.evidence.numbers.sample_noise import sample_variance
+from despur.evidence.numbers.settings import find_origin
 from despur.evidence.numbers.verdicts import DECIDING, JUDGED_COLUMNS, judge_values, last_digit
 from despur.evidence.runs import run_files
 from despur.evidence.runs.artifact_metrics import rows_where
@@ -52,7 +53,8 @@ def compare(
         for (data, substitute), part in mine.groupby(["data", "substitute"], sort=False):
             changes = others.get((number.dataset, number.method, data), {})
             row = describe_values(part) | {"data": str(data)}
-            refused = refuse_number(number, part, str(data), bool(substitute), changes)
+            origin = None if substitute else find_origin(number, part)
+            refused = refuse_number(number, str(data), changes, origin)
             sound = 100 * keep_sound(part).to_numpy(float)
             if len(sound) and not refused:
                 shares = at_settings(here[(here["group"] == "") | (here["metric"] == "accuracy")], number.setting)
@@ -63,7 +65,7 @@ def compare(
                 row |= judge_values(sound, printed, noise)
             elif "verdict" not in row:
                 row |= refused or {"verdict": NumberVerdict.NOT_COMPARED, "reason": "every seed collapsed"}
-            rows.append(base | row | describe_origin(number, part, bool(substitute)))
+            rows.append(base | row | ({} if origin is None else origin.describe()))
         if not len(mine):
             rows.append(base)
     return pd.DataFrame(rows, columns=NUMBER_COLUMNS).astype(dict.fromkeys(TEXTS, object))
@@ -85,6 +87,12 @@ def format_spread(mean: float, std: float, decimals: int = 1) -> str:
 def format_column(values: pd.Series, form: str = "{:.1f}") -> pd.Series:
     """A column of numbers as people read it; a dash for nothing."""
     return values.map(form.format, na_action="ignore").astype(object).fillna("–")
+
+
+def name_columns(display: pd.DataFrame, names: Mapping[str, str] = MappingProxyType({})) -> pd.DataFrame:
+    """A table with its columns named as people read them; ``names``: of those that are called otherwise."""
+    names = {"paper_dataset": "data set", "dataset": "data set", "data": "data used", **names}
+    return display.rename(columns=lambda column: names.get(column, column.replace("_", " ")))
 
 
 def format_digits(value: float, digits: int) -> str:

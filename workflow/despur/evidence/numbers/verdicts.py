@@ -107,11 +107,9 @@ def what_would_decide(difference: Difference) -> str:
     if not difference.has_interval:
         return "nothing: all seeds are equal, so that they do not say how much they vary"
     n = difference.freedom[0] + 1
-    needed = next(
-        (m for m in range(n + 1, MANY_SEEDS + 1) if decide(difference.with_seeds(m)) != NumberVerdict.NOT_KNOWN), None
-    )
-    if needed:
-        return f"about {needed} seeds of ours"
+    for more in range(n + 1, MANY_SEEDS + 1):
+        if decide(difference.with_seeds(more)) != NumberVerdict.NOT_KNOWN:
+            return f"about {more} seeds of ours"
     endless = difference.with_seeds(100 * MANY_SEEDS)
     if float(endless.half_width(LEVEL)) + difference.rounding >= TOLERANCES[1]:
         return "nothing: the paper's own seeds, or the test data, vary too much"

@@ -31,16 +31,11 @@ ROW_COLUMNS = (
 
 def parse_artifact_runs(text: str) -> list[ArtifactRun]:
     """The runs of an artifact that a rule hands over as JSON."""
-    return [
-        ArtifactRun(
-            **{
-                **artifact_run,
-                "folders": tuple(artifact_run["folders"]),
-                "sources": tuple(map(tuple, artifact_run.get("sources", ()))),
-            }
-        )
-        for artifact_run in json.loads(text)["artifact_runs"]
-    ]
+    artifact_runs = []
+    for entries in json.loads(text)["artifact_runs"]:
+        folders, sources = tuple(entries["folders"]), tuple(map(tuple, entries.get("sources", ())))
+        artifact_runs.append(ArtifactRun(**{**entries, "folders": folders, "sources": sources}))
+    return artifact_runs
 
 
 def load_metrics(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
@@ -106,10 +101,8 @@ def keep_candidates(table: pd.DataFrame, family: Sequence[str]) -> pd.DataFrame:
     table = table[table["candidate"].astype(bool)]
     if not len(table):
         return table
-    methods, with_seed = (
-        table.groupby(keys, sort=False)["method"].transform("nunique") for keys in ([*family], [*family, "seed"])
-    )
-    shared = methods == with_seed
+    methods = table.groupby([*family], sort=False)["method"].transform("nunique")
+    shared = methods == table.groupby([*family, "seed"], sort=False)["method"].transform("nunique")
     shares_some = shared.groupby([table[key] for key in family], sort=False).transform("any")
     return table[shared | ~shares_some]
 

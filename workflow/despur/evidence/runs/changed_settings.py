@@ -4,7 +4,7 @@ import re
 from functools import cache
 
 from despur.orchestration.experiments import ArtifactRun, list_specifications, load_experiments
-from despur.specs.names import parse
+from despur.specs.names import parse, split_stage
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
@@ -35,14 +35,12 @@ def describe_changes(artifact_run: ArtifactRun, data: str, method: str) -> str:
     if not artifact_run.paper or artifact_run.substitute:
         return ""
     named = method.split("+")
-    method_changes = [
+    items = _changed_data(artifact_run, data) + [
         f"{key}={value}"
         for key, value, of_paper in list_changed_settings(artifact_run, data, method)
         if of_paper is not None or f"{key}={value}" in named
     ]
-    return ";".join(
-        item for item in [*_changed_data(artifact_run, data), *method_changes] if not is_accepted(artifact_run, item)
-    )
+    return ";".join(item for item in items if not is_accepted(artifact_run, item))
 
 
 def describe_shortening(artifact_run: ArtifactRun, data: str, method: str) -> str:
@@ -79,14 +77,10 @@ def list_changed_settings(artifact_run: ArtifactRun, data: str, method: str) -> 
     settings, *others = [
         point for text in (method, *list_stated(artifact_run)) for point in list_points(stage, text, base)
     ]
-    differing = [
-        [
-            (key, settings[key], other.get(key))
-            for key in settings
-            if settings[key] != other.get(key) and key not in KEPT
-        ]
-        for other in others
-    ]
+    kept = {key: value for key, value in settings.items() if key not in KEPT}
+    differing = (
+        [(key, value, other.get(key)) for key, value in kept.items() if value != other.get(key)] for other in others
+    )
     return min(differing, key=len, default=[])
 
 
@@ -118,17 +112,11 @@ def list_stated(artifact_run: ArtifactRun) -> list[str]:
     experiments = load_experiments(artifact_run.paper)
     artifact_methods = experiments["artifacts"][artifact_run.artifact].get("methods", [])
     named = artifact_methods if isinstance(artifact_methods, dict) else experiments["methods"]
-    entries = (
-        [named[artifact_run.paper_method]]
-        if artifact_run.paper_method in named
-        else [*experiments["methods"].values(), *named.values()]
-    )
+    every = [*experiments["methods"].values(), *named.values()]
+    entries = [named[artifact_run.paper_method]] if artifact_run.paper_method in named else every
     texts = [text for entry in entries for text in list_specifications(entry, artifact_run.paper_dataset)]
-    return [
-        text.rpartition("/")[2]
-        for text in texts
-        if (text.rpartition("/")[0] or "runs") == locate_result(artifact_run.folders[0]).stage
-    ]
+    stage = locate_result(artifact_run.folders[0]).stage
+    return [name for of_stage, name in map(split_stage, texts) if of_stage == stage]
 
 
 @cache

@@ -28,7 +28,7 @@ from typing import Any
 
 import yaml
 
-from despur.evidence.claims.evaluate_formulas import collect_values, common_seeds
+from despur.evidence.claims.evaluate_formulas import common_seeds
 from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.claims.read_formulas import FORMS, read_group
 from despur.evidence.statistics.formulas import DEFAULTS, Formulas
@@ -86,7 +86,7 @@ class Sentence:
                 try:
                     parts = self.read(formula, datasets[0] if len(datasets) == 1 else datasets, levels).parts
                     for part in parts:
-                        common_seeds(collect_values(Formulas([part]), measured))
+                        common_seeds(measured, Formulas([part]))
                         formulas.append((datasets, part))
                 except Missing as error:
                     missing.append(str(error))

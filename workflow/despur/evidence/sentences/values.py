@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from despur.evidence.claims.evaluate_formulas import collect_values, common_seeds, evaluate
+from despur.evidence.claims.evaluate_formulas import common_seeds, evaluate
 from despur.evidence.claims.measured_values import MeasuredValues
 from despur.evidence.numbers.rows import describe_by_seed
 from despur.evidence.numbers.sample_noise import sample_variance
@@ -74,13 +74,13 @@ def take_value(sentence: Sentence, formulas: list[tuple[list[str], Any]], measur
         shown = sentence.read(words["shown"], datasets[0], measured)
         level = float(formula.terms[0][1][words["at"]])
         return Taken(level, np.array([level]), formula, [0], evaluate_alone(shown, measured))
-    seeds = common_seeds(collect_values(Formulas([formula]), measured))
+    seeds = common_seeds(measured, Formulas([formula]))
     return Taken(estimates[best], sentence.scale * contrasts[best].by_seed, formula, seeds)
 
 
 def evaluate_alone(formulas: Formulas, measured: MeasuredValues) -> Group:
     """The contrasts of formulas, over the seeds that these have in common."""
-    return evaluate(formulas, measured, common_seeds(collect_values(formulas, measured)))
+    return evaluate(formulas, measured, common_seeds(measured, formulas))
 
 
 def sum_noise(sentence: Sentence, formula: Formula, measured: MeasuredValues) -> float:
@@ -89,9 +89,8 @@ def sum_noise(sentence: Sentence, formula: Formula, measured: MeasuredValues) ->
     total = 0.0
     for weight, term in formula.terms:
         if term["split"] == "test" and term["metric"].endswith("accuracy"):
-            rows = measured.rows(
-                measured.metrics, {key: value for key, value in term.items() if key not in ("metric", "group")}
-            )
+            of_runs = {key: value for key, value in term.items() if key not in ("metric", "group")}
+            rows = measured.rows(measured.metrics, of_runs)
             number = sentence.number._replace(dataset=term["dataset"], method=term["method"], metric=term["metric"])
             total += (weight * sentence.scale / 100) ** 2 * sample_variance(number, rows, str(rows["data"].iloc[0]))
     return total

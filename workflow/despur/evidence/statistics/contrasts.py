@@ -122,11 +122,9 @@ class Group:
         """How many statements must hold for the group to hold, and at which level; how many must fail for it to fail,
         and at which level."""
         k = len(self.parts)
-        return (
-            (k, level, 1, level / k**2)
-            if self.at_least is None
-            else (self.at_least, level / k**2, k - self.at_least + 1, level / k**2)
-        )
+        if self.at_least is None:
+            return k, level, 1, level / k**2
+        return self.at_least, level / k**2, k - self.at_least + 1, level / k**2
 
     def holds(self, level: float = LEVEL) -> Array:
         """Whether the group is shown to be true at a one-sided level, (...)."""

@@ -75,9 +75,8 @@ def list_single_values(key: str, values: Any, measurements: Sequence[Measurement
     if not levels_of_all:
         bounds = ", ".join(f"{name} {bound}" for name, bound in values.items()) if isinstance(values, Mapping) else ""
         raise Missing(f"not measured: {key} ({bounds})" if bounds else f"no {key} that was varied for all sides")
-    return {"lowest": levels_of_all[:1], "highest": levels_of_all[-1:]}.get(
-        values if isinstance(values, str) else "", levels_of_all
-    )
+    ends = {"lowest": levels_of_all[:1], "highest": levels_of_all[-1:]}
+    return ends.get(values, levels_of_all) if isinstance(values, str) else levels_of_all
 
 
 def list_combinations(shared: Mapping[str, Any], sides: Sequence[Any], levels: Levels) -> Iterator[MeasurementKeys]:

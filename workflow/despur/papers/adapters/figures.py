@@ -48,9 +48,8 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
                 marker = MARKERS[models.index(model)]
                 error = 100 * (1 - runs[WORST])
                 axis.scatter(runs[metric], error, s=9, alpha=0.45, linewidths=0, color=COLORS[method], marker=marker)
-                axis.scatter(
-                    runs[metric].mean(), error.mean(), s=42, marker=marker, linewidths=0.8, **colors_of(method)
-                )
+                of_mean = {"s": 42, "linewidths": 0.8, **colors_of(method)}
+                axis.scatter(runs[metric].mean(), error.mean(), marker=marker, **of_mean)
             axis.set(xlabel=label, ylabel="worst-group error, %")
     legend = rows[0][0][-1]
     for method in order_methods(wide["paper_method"]):
@@ -73,9 +72,8 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Gain of worst-group accuracy over zero-shot classification, of the ERM adapter and the contrastive adapter, on
     each benchmark."""
     values = overall(artifact_runs, WORST)
-    values = values[
-        (values["backbone"] == method_names.LARGER) | ~values["backbone"].isin(list(method_names.BACKBONES.values()))
-    ]
+    others = {*method_names.BACKBONES.values()} - {method_names.LARGER}
+    values = values[~values["backbone"].isin(others)]
     keys = ["paper_dataset", "used_dataset", "data", "backbone", "seed"]
     zero = rows_where(values, paper_method="zero_shot").set_index(keys)["value"]
     gains = rows_where(values, paper_method=["adapter", "contrastive_adapter"])
@@ -89,9 +87,8 @@ def draw_figure_4(artifact_runs: list[ArtifactRun], output: Path) -> None:
             part = rows_where(gains, **of_bar)["value"]
             axis.barh(row + shift, part.mean(), 0.36, color=COLORS[method], label=NAMES[method] if row == 0 else None)
             axis.scatter(part, [row + shift] * len(part), color="0.2", s=5, zorder=3)
-    axis.set_yticks(
-        range(len(benchmarks)), [name_data(*pair).replace(", substitute", ",\nsubstitute") for pair in benchmarks]
-    )
+    names = [name_data(*pair).replace(", substitute", ",\nsubstitute") for pair in benchmarks]
+    axis.set_yticks(range(len(benchmarks)), names)
     axis.axvline(0, color="0.3", linewidth=0.8)
     axis.invert_yaxis()
     axis.set(xlabel="worst-group accuracy over zero-shot, points")
@@ -106,13 +103,10 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
     models = [*rows_where(subsets, paper_method="contrastive_adapter")["backbone"], method_names.FULL]
     shown = rows_where(values, paper_method=["contrastive_adapter", "ssa", "zero_shot"], backbone=models)
     levels = pd.to_numeric(shown["data.samples"]) if "data.samples" in shown else pd.Series(float("nan"), shown.index)
-    shown = shown.assign(samples=levels.fillna(0).astype(int)).drop_duplicates(
-        ["paper_dataset", "paper_method", "backbone", "seed", "samples"]
-    )
+    shown = shown.assign(samples=levels.fillna(0).astype(int))
+    shown = shown.drop_duplicates(["paper_dataset", "paper_method", "backbone", "seed", "samples"])
     paper_datasets = list(dict.fromkeys(zip(subsets["paper_dataset"], subsets["used_dataset"], strict=True)))
-    figure, axes = label_rows(
-        [name_data(paper_dataset, used_dataset) for paper_dataset, used_dataset in paper_datasets], 1, 1.5 * COLUMN, 2.4
-    )
+    figure, axes = label_rows([name_data(*pair) for pair in paper_datasets], 1, 1.5 * COLUMN, 2.4)
     for (axis,), (paper_dataset, _) in zip(axes, paper_datasets, strict=True):
         part = rows_where(shown, paper_dataset=paper_dataset)
         numbers = [*sorted(set(part["samples"]) - {0}), 0]
@@ -134,11 +128,5 @@ def draw_figure_5(artifact_runs: list[ArtifactRun], output: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(
-        {
-            "figure_3": draw_figure_3,
-            "figure_4": draw_figure_4,
-            "figure_4_text": draw_figure_4,
-            "figure_5": draw_figure_5,
-        }
-    )
+    bars = {"figure_4": draw_figure_4, "figure_4_text": draw_figure_4}
+    main({"figure_3": draw_figure_3, **bars, "figure_5": draw_figure_5})

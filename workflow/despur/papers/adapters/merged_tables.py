@@ -44,9 +44,8 @@ def add_gaps(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """The table, and the paper's gap: average minus worst group."""
     keys = [*MODELS, "paper_method", "method", "split", "selection"]
     overall = table[table["group"] == ""].set_index("metric")
-    average, worst = (
-        overall.loc[overall.index == name].set_index(keys) for name in ("average_accuracy", "worst_group_accuracy")
-    )
+    names = ("average_accuracy", "worst_group_accuracy")
+    average, worst = (overall.loc[overall.index == name].set_index(keys) for name in names)
     gaps = (average[columns] - worst[columns]).dropna(how="all").reset_index().assign(metric="gap", group="")
     return pd.concat([table, gaps], ignore_index=True)
 
@@ -57,11 +56,8 @@ def add_parameters(metrics: pd.DataFrame, artifact_runs: Sequence[ArtifactRun]) 
     abouts = load_abouts_of_rows(artifact_runs).items()
     counted = {(data, method, seed): about["trained_parameters"] for (_, data, method, seed), about in abouts}
     runs = metrics.drop_duplicates([*MODELS, "paper_method"]).assign(group="", split="test", selection="best")
-    sizes = pd.Series(
-        [counted.get((row.data, row.method, row.seed), np.nan) for row in runs.itertuples()],
-        runs.index,
-        dtype=float,
-    )
+    numbers = [counted.get((row.data, row.method, row.seed), np.nan) for row in runs.itertuples()]
+    sizes = pd.Series(numbers, runs.index, dtype=float)
     substitute = runs["substitute"].astype(bool)
     whole = np.where(substitute, sizes[substitute & (runs["backbone"] == FULL)].min(), RESNET50)
     share = (sizes / whole).where(runs["backbone"].str.startswith(IMAGES))
@@ -81,14 +77,10 @@ def add_zero_shot(table: pd.DataFrame) -> pd.DataFrame:
     zero = rows_where(table, artifact="table_3", paper_method="zero_shot")
     tables = [table]
     for (paper_dataset, used_dataset), part in subsets.groupby(["paper_dataset", "used_dataset"], sort=False):
-        same = zero[
-            (zero["paper_dataset"] == paper_dataset)
-            & zero["used_dataset"].map(lambda name, used_dataset=used_dataset: parse(name)[0] == parse(used_dataset)[0])
-        ]
-        same = same[same["backbone"].isin(part["backbone"])]
-        tables.append(
-            same.assign(artifact="figure_5", used_dataset=used_dataset, substitute=part["substitute"].iloc[0])
-        )
+        same = rows_where(zero, paper_dataset=paper_dataset, backbone={*part["backbone"]})
+        bases = same["used_dataset"].map(lambda name: parse(name)[0])
+        own = {"artifact": "figure_5", "used_dataset": used_dataset, "substitute": part["substitute"].iloc[0]}
+        tables.append(same[bases == parse(used_dataset)[0]].assign(**own))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -114,6 +106,5 @@ def load_metrics_of_all_samples(artifact_runs: Sequence[ArtifactRun]) -> pd.Data
     if not len(metrics):
         return metrics
     levels = pd.to_numeric(metrics.get("data.samples", pd.Series(0, metrics.index))).fillna(0)
-    return metrics[levels == 0].drop_duplicates(
-        ["paper_dataset", "data", "paper_method", "method", "backbone", "seed", "split", "selection", "metric", "group"]
-    )
+    value = ["seed", "split", "selection", "metric", "group"]
+    return metrics[levels == 0].drop_duplicates(["paper_dataset", "data", "paper_method", "method", "backbone", *value])

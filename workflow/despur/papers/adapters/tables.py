@@ -18,10 +18,9 @@ from despur.papers.adapters.sentence_metrics import load_sentence_metrics
 from despur.reporting.judged_tables import judge_paper
 from despur.reporting.tables import WriteArtifact, main, write_table
 from despur.specs.paths import locate_result
-from despur.storage.store import Array, Dataset, InputError
+from despur.storage.store import Dataset, InputError
 
-PAPER = Path(__file__).parent
-REPORTED = PAPER / "reported"
+REPORTED = Path(__file__).parent / "reported"
 SEEDS = 1  # the paper states none
 BALANCED = 1.5  # largest over smallest group of a class: the paper ticks 1.07 and crosses 9.4
 ADDED = {"dfr_subsample": "dfr_logistic_subsample", "dfr_upsample": "dfr_logistic_upsample"}  # shown beside the paper's
@@ -48,19 +47,15 @@ def compare_printed(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFra
 
 
 def write_numbers(output: Path, table: pd.DataFrame) -> None:
-    write_table(
-        output,
-        table,
-        format_table(table, format_plain if table["metric"].str.startswith(PLAIN).any() else format_spread),
-    )
+    form = format_plain if table["metric"].str.startswith(PLAIN).any() else format_spread
+    write_table(output, table, format_table(table, form))
 
 
 def write_accuracies(name: str, artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Worst group, average and their gap of methods on foundation models."""
     metrics, reported = load_metrics_of_all_samples(artifact_runs), pd.read_csv(REPORTED / f"{name}.csv")
-    write_numbers(
-        output, compare_printed(pd.concat([reported, list_additions(reported, metrics)], ignore_index=True), metrics)
-    )
+    numbers = pd.concat([reported, list_additions(reported, metrics)], ignore_index=True)
+    write_numbers(output, compare_printed(numbers, metrics))
 
 
 def list_additions(reported: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
@@ -91,11 +86,8 @@ def mark_improved(metrics: pd.DataFrame) -> pd.DataFrame:
     keys = ["paper_dataset", "used_dataset", "data", "substitute", "backbone"]
     means = gaps.groupby([*keys, "paper_method"])["value"].mean().unstack("paper_method")
     better = means.drop(columns="zero_shot").lt(means["zero_shot"], axis=0).astype(float)
-    long = (
-        better.reset_index()
-        .melt(keys, var_name="paper_method")
-        .merge(gaps.drop_duplicates([*keys, "paper_method"])[[*keys, "paper_method", "method"]])
-    )
+    runs = gaps[[*keys, "paper_method", "method"]].drop_duplicates([*keys, "paper_method"])
+    long = better.reset_index().melt(keys, var_name="paper_method").merge(runs)
     return long.assign(metric="improved_group_robustness", split="test", selection="best", group="", seed=0)
 
 
@@ -112,11 +104,10 @@ def measure_group_sizes(artifact_run: ArtifactRun) -> pd.DataFrame:
 def find_group_sizes(dataset: Dataset) -> tuple[float, float]:
     """Largest and smallest training group of the class where their ratio is largest."""
     train = dataset.rows("train")
-    pairs: list[tuple[float, float]] = []
+    assert dataset.groups is not None
+    pairs = []
     for label in np.unique(dataset.y[train]):
-        counts: Array = (
-            dataset.groups[train][dataset.y[train] == label].sum(axis=0) if dataset.groups is not None else np.empty(0)
-        )
+        counts = dataset.groups[train][dataset.y[train] == label].sum(axis=0)
         counts = counts[counts > 0]
         pairs.append((float(counts.max()), float(counts.min())))
     return max(pairs, key=lambda pair: pair[0] / pair[1])
@@ -131,15 +122,12 @@ def write_table_6(artifact_runs: list[ArtifactRun], output: Path) -> None:
         best = rows_where(worst, paper_method="ssa").set_index(["paper_dataset", *same])["value"]
         keys = pd.MultiIndex.from_frame(worst[["paper_dataset", *same]])
         gain = worst["value"].to_numpy() - best.reindex(keys).to_numpy()
-        counted = metrics[metrics["metric"].str.startswith("trained_params")].replace(
-            {"metric": {"trained_params_share": "trained_params_percent"}}
-        )
-        counted = counted.drop_duplicates(["paper_method", "backbone", "seed", "metric"]).assign(
-            paper_dataset="waterbirds_and_celeba"
-        )
-        kept = metrics[~metrics["metric"].str.startswith("trained_params")]
+        is_count = metrics["metric"].str.startswith("trained_params")
+        counted = metrics[is_count].drop_duplicates(["paper_method", "backbone", "seed", "metric"])
+        counted = counted.replace({"metric": {"trained_params_share": "trained_params_percent"}})
+        counted["paper_dataset"] = "waterbirds_and_celeba"
         delta = worst.assign(metric="worst_group_accuracy_delta_vs_prior_sota", value=gain).dropna(subset="value")
-        metrics = pd.concat([kept, counted, delta], ignore_index=True)
+        metrics = pd.concat([metrics[~is_count], counted, delta], ignore_index=True)
     write_numbers(output, compare_printed(reported, metrics))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from despur.evidence.numbers.tables import format_column
+from despur.evidence.numbers.tables import format_column, name_columns
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import ArtifactRun, load_experiments
@@ -77,8 +77,6 @@ def list_clusterings_not_run() -> list[dict[str, Any]]:
 
 def format_clusterings(table: pd.DataFrame) -> pd.DataFrame:
     """The table as people read it."""
-    display = table.rename(columns={"paper_dataset": "data set", "data": "data used"}).fillna({"data used": "–"})
-    for name in ACCURACIES.values():
-        display[name] = format_column(table[name])
-    display.columns = display.columns.str.removeprefix("groups.").str.replace("_", " ")
-    return display
+    accuracies = {name: format_column(table[name]) for name in ACCURACIES.values()}
+    display = name_columns(table.assign(**accuracies).fillna({"data": "–"}))
+    return display.rename(columns=lambda column: column.removeprefix("groups."))

@@ -54,9 +54,8 @@ def describe_runs(by_method: dict[str, dict[int, JudgedRecord]], seeds: Collecti
 
 def read_printed(name: str) -> tuple[float, float]:
     """The worst group and average accuracy of a method that Table 1 prints for CMNIST*, in percent."""
-    printed = pd.read_csv(find_paper("cnc") / "reported/table_1.csv").query(
-        f"dataset == 'cmnist' and method == '{name}'"
-    )
+    printed = pd.read_csv(find_paper("cnc") / "reported/table_1.csv")
+    printed = printed.query(f"dataset == 'cmnist' and method == '{name}'")
     worst, average = (printed.loc[printed["metric"].eq(metric), "mean"].item() for metric in METRICS)
     return worst, average
 

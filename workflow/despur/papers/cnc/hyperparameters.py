@@ -84,9 +84,8 @@ def group_grids(artifact_runs: list[ArtifactRun]) -> list[list[ArtifactRun]]:
     families: dict[tuple[str, str, str], list[ArtifactRun]] = {}
     for artifact_run in artifact_runs:
         if locate_result(artifact_run.folders[0]).sweep.swept:
-            families.setdefault(
-                (artifact_run.paper_dataset, artifact_run.paper_method, artifact_run.dataset), []
-            ).append(artifact_run)
+            family = artifact_run.paper_dataset, artifact_run.paper_method, artifact_run.dataset
+            families.setdefault(family, []).append(artifact_run)
     return list(families.values())
 
 

@@ -2,8 +2,7 @@
 the data."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
@@ -68,16 +67,13 @@ def measure_abouts(artifact_runs: Sequence[ArtifactRun], metric: str, read: Call
 def load_sentence_metrics(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Metrics of the runs of Table 1 and of sentences, and what is derived, timed and counted beside them."""
     metrics = load_metrics([run for run in artifact_runs if run.artifact in ("table_1", "prose")])
-    jtt = measure_abouts(select_stage(artifact_runs, "jtt", "runs"), "largest_factor", read_largest_factor)
+    of_jtt = select_stage(artifact_runs, "jtt", "runs")
+    # how many times the most frequent wrong sample occurs; NaN where a run does not tell
+    jtt = measure_abouts(of_jtt, "largest_factor", lambda about: float(about.get("largest_factor", math.nan)))
     erm = measure_hours(select_stage(artifact_runs, "erm", "stage1"))
     data = measure_data(artifact_runs)
     tables = [metrics, jtt, erm, measure_gap_reductions(metrics), data, measure_minorities(data)]
     return pd.concat(tables, ignore_index=True), pd.DataFrame()
-
-
-def read_largest_factor(about: Mapping[str, Any]) -> float:
-    """How many times the most frequent wrong sample of a run of JTT occurs; NaN where it does not tell."""
-    return float(about.get("largest_factor", math.nan))
 
 
 def select_stage(artifact_runs: Sequence[ArtifactRun], method: str, stage: str) -> list[ArtifactRun]:
@@ -91,9 +87,8 @@ def measure_gap_reductions(metrics: pd.DataFrame) -> pd.DataFrame:
     gap is average minus worst-group accuracy, mean over classes and seeds."""
     rows = select_test(metrics, metric=METRICS_OF_CLASSES)
     data = ["paper_dataset", "used_dataset", "substitute"]
-    means = (
-        rows.groupby([*data, "paper_method", "metric"])["value"].mean().unstack().reindex(columns=METRICS_OF_CLASSES)
-    )
+    means = rows.groupby([*data, "paper_method", "metric"])["value"].mean().unstack()
+    means = means.reindex(columns=METRICS_OF_CLASSES)
     gaps = (means.iloc[:, 0] - means.iloc[:, 1]).unstack("paper_method").reindex(columns=["cnc", "erm", "jtt"])
     others = gaps[["erm", "jtt"]].rename_axis(columns="baseline")
     shares = others.rdiv(gaps["cnc"], axis=0).where(others > 0)

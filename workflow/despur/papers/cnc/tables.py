@@ -23,8 +23,7 @@ from despur.reporting.tables import WriteArtifact, main, write_table
 from despur.specs.paths import locate_result
 from despur.storage.store import load_dataset
 
-PAPER = Path(__file__).parent
-REPORTED = PAPER / "reported"
+REPORTED = Path(__file__).parent / "reported"
 SEEDS = 3  # App. E.2.1
 # Methods whose numbers on Waterbirds Table 1 copies from other papers (App. E.2.5): their averages weight groups by
 # training sizes (those of Liu et al. do; those of the others can hardly be plain averages: see the README).

@@ -63,12 +63,8 @@ def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     test = select_test(load_metrics(artifact_runs))
     worst = rows_where(test, metric="worst_group_accuracy", seed=test["seed"].min())
     runs = worst.set_index(["used_dataset", "data"])
-    figure, axes = label_rows(
-        [name_data(artifact_run.paper_dataset, artifact_run.dataset) for artifact_run in artifact_runs],
-        4,
-        2 * COLUMN,
-        1.9,
-    )
+    names = [name_data(artifact_run.paper_dataset, artifact_run.dataset) for artifact_run in artifact_runs]
+    figure, axes = label_rows(names, 4, 2 * COLUMN, 1.9)
     tables = []
     for row, artifact_run in zip(axes, artifact_runs, strict=True):
         for pair, points in zip((row[:2], row[2:]), load_projections(output, artifact_run), strict=True):
@@ -89,9 +85,7 @@ def draw_figure_6_11(artifact_runs: list[ArtifactRun], output: Path) -> None:
     for row, mine in zip(axes, rows.values(), strict=True):
         for i, artifact_run in enumerate(mine):
             (points,) = load_projections(output, artifact_run)
-            plot_pair(
-                row[2 * i : 2 * i + 2], points, (NAMES[artifact_run.paper_method], NAMES[artifact_run.paper_method])
-            )
+            plot_pair(row[2 * i : 2 * i + 2], points, (NAMES[artifact_run.paper_method],) * 2)
             tables.append(points)
         add_legend(row[-1], points)
     write_figure(output, figure, pd.concat(tables))

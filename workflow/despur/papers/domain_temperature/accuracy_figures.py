@@ -111,9 +111,8 @@ def plot_settings(axis: Any, table: pd.DataFrame, methods: list[str]) -> None:
     """A line for each method: its settings as points, the selected in red, their mean as a bar."""
     for selected, color, size in ((False, OTHER_COLOR, 3.0), (True, SELECTED_COLOR, 4.0)):
         points = table[table["selected"] == selected]
-        sns.swarmplot(
-            points, x="accuracy", y="paper_method", order=methods, color=color, size=size, ax=axis, warn_thresh=1
-        )
+        place = {"x": "accuracy", "y": "paper_method", "order": methods, "ax": axis}
+        sns.swarmplot(points, color=color, size=size, warn_thresh=1, **place)
     means = table.groupby("paper_method")["accuracy"].mean().reindex(methods)
     axis.scatter(means, range(len(methods)), marker="|", s=200, color="black", linewidths=1, zorder=3)
     axis.set(ylabel="", yticks=range(len(methods)), yticklabels=[NAMES[method] for method in methods])

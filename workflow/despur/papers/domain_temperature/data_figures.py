@@ -30,13 +30,9 @@ def load_first_seed(artifact_run: ArtifactRun) -> list[tuple[Spec, Dataset]]:
 
 def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
     """Randomly drawn digits of each split, at sigma = 50."""
+    names = [name_data(artifact_run.paper_dataset, artifact_run.dataset) for artifact_run in artifact_runs]
+    figure, axes = label_rows(names, len(SPLITS), 2 * COLUMN, 1.7)
     tables = []
-    figure, axes = label_rows(
-        [name_data(artifact_run.paper_dataset, artifact_run.dataset) for artifact_run in artifact_runs],
-        len(SPLITS),
-        2 * COLUMN,
-        1.7,
-    )
     for row, artifact_run in zip(axes, artifact_runs, strict=True):
         data, dataset = next(pair for pair in load_first_seed(artifact_run) if pair[0].settings["sigma"] == 50)
         for axis, letter, (split, name) in zip(row, "abcd", SPLITS.items(), strict=True):

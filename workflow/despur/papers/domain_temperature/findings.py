@@ -59,17 +59,14 @@ def list_points(full: dict[str, JudgedRecord], keys: Iterable[str]) -> pd.DataFr
             (spec,) = resolve("methods", method, "cmnist_3v5").points
             point = {"method": base, **{name: spec.value(name) for name in POINT[1:]}}
             _, ood, test_id = TABLES[base]
-            cells = [find_cell(table, point) for table in (test_id, ood)]
-            rows += [point | measure_accuracies(full[key]) | describe_cells(cells, fitted)] if all(cells) else []
+            printed_id, printed_ood = (find_cell(table, point) for table in (test_id, ood))
+            if printed_id and printed_ood:
+                printed = {"printed_id": printed_id.mean, "printed_ood": printed_ood.mean}
+                was_found = {"was_found_on": was_found_on(fitted, printed_id)}
+                rows.append(point | measure_accuracies(full[key]) | printed | was_found)
     columns = {name: (name, "mean") for name in (*ACCURACIES, "printed_id", "printed_ood")}
     runs = pd.DataFrame(rows, columns=[*POINT, *columns, "was_found_on"])
     return runs.groupby(POINT).agg(**columns, was_found_on=("was_found_on", "any"), seeds=("id", "size")).reset_index()
-
-
-def describe_cells(cells: list[Any], fitted: list[dict[str, Any]]) -> dict[str, Any]:
-    """The printed Test-ID and Test-OOD of a point, and whether the choice was found on it."""
-    test_id, test_ood = cells
-    return {"printed_id": test_id.mean, "printed_ood": test_ood.mean, "was_found_on": was_found_on(fitted, test_id)}
 
 
 def find_cell(table: int, point: dict[str, Any]) -> Any:
@@ -175,11 +172,8 @@ def describe_standard(standard: list[JudgedRecord]) -> str:
         f"({100 * printed.loc[printed['metric'] == f'{split}_accuracy', 'mean'].item():.1f})"
         for name, (key, split) in zip(("Test-ID", "Test-OOD"), ACCURACIES.items(), strict=True)
     ]
-    collapsed = describe_collapsed(pd.Series([has_collapsed(list_training_rows(judged)) for judged in standard]))
+    in_training = "split == 'train' and selection == 'best'"
+    collapses = [has_collapsed(tabulate_metrics(judged.record).query(in_training)) for judged in standard]
+    collapsed = describe_collapsed(pd.Series(collapses))
     seeds = collapsed or f"{len(own)} seed{'s' * (len(own) > 1)}"
     return f"Standard CL, whose temperature was not selected under it, has {', '.join(means)}; {seeds}."
-
-
-def list_training_rows(judged: JudgedRecord) -> pd.DataFrame:
-    """The metrics of a record's training split."""
-    return tabulate_metrics(judged.record).query("split == 'train' and selection == 'best'")

@@ -40,13 +40,9 @@ def load_printed_grids(method: str) -> pd.DataFrame:
     """The numbers of the paper's three tables of a method, percent."""
     table = pd.concat([load_reported(f"table_{number}") for number in TABLES[method]], ignore_index=True)
     settings = pd.DataFrame([parse_settings(text) for text in table["setting"]])[GRID].astype(float)
-    return settings.assign(
-        source="printed",
-        paper_method=method,
-        metric=table["metric"],
-        accuracy=table["mean"],
-        selected=table["note"].fillna("").str.startswith("selected"),
-    )
+    selected = table["note"].fillna("").str.startswith("selected")
+    numbers = settings.assign(metric=table["metric"], accuracy=table["mean"], selected=selected)
+    return numbers.assign(source="printed", paper_method=method)
 
 
 def plot_heat_map(axis: Any, table: pd.DataFrame, title: str) -> None:

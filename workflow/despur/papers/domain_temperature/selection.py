@@ -57,9 +57,8 @@ def load_runs(
         columns = [*table.columns, "method", "group", "metric", *FAMILY, *NUMBERS, *NAMES]
         return pd.DataFrame(columns=list(dict.fromkeys(columns)))
     settings = pd.DataFrame([*map(read_settings, table["data"], table["method"])], index=table.index)
-    return table.assign(
-        **settings, group=table["group"].replace(SHARES), used_dataset=table["used_dataset"].map(without_sigma)
-    )
+    without = table["used_dataset"].map(without_sigma)
+    return table.assign(**settings, group=table["group"].replace(SHARES), used_dataset=without)
 
 
 def select_settings(metrics: pd.DataFrame, rule: str = "validation") -> pd.DataFrame:

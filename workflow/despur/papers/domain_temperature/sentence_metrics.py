@@ -45,8 +45,7 @@ def count_settings(runs: pd.DataFrame) -> pd.DataFrame:
     means = accuracies.groupby([*data, "split", "paper_method", "method"])["value"].mean()
     if not len(means):
         return pd.DataFrame()
-    counts = means.groupby([*data, "split"]).agg(
-        settings_above=lambda mean_accuracies: (mean_accuracies > THRESHOLD).mean(), settings="count"
-    )
+    by_split = means.groupby([*data, "split"])
+    counts = by_split.agg(settings_above=lambda accuracies: (accuracies > THRESHOLD).mean(), settings="count")
     rows = counts.astype(float).reset_index().melt([*data, "split"], var_name="metric")
     return rows.assign(paper_method="domain_weighted", data=rows["used_dataset"], selection="best", group="", seed=0)

@@ -135,18 +135,13 @@ def load_claim_metrics(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, 
     settings, "all_settings_of_a_dimension" means over the settings of a projector's dimension."""
     runs, resamples = load_runs(artifact_runs), load_runs(artifact_runs, load_resamples)
     selected = select_settings(runs)
-    metrics, drawn = (
-        [
-            table,
-            keep_selected(table, selected),
-            average_settings(table),
-            average_settings(table, "all_settings_of_a_dimension", "projector_dim"),
-        ]
-        for table in (runs, resamples)
-    )
-    return pd.concat([*metrics, measure_convergence(artifact_runs)], ignore_index=True), pd.concat(
-        drawn, ignore_index=True
-    )
+
+    def list_selections(table: pd.DataFrame) -> list[pd.DataFrame]:
+        of_a_dimension = average_settings(table, "all_settings_of_a_dimension", "projector_dim")
+        return [table, keep_selected(table, selected), average_settings(table), of_a_dimension]
+
+    metrics = pd.concat([*list_selections(runs), measure_convergence(artifact_runs)], ignore_index=True)
+    return metrics, pd.concat(list_selections(resamples), ignore_index=True)
 
 
 ARTIFACTS: dict[str, WriteArtifact] = {

@@ -27,10 +27,8 @@ def draw_figure_6_7(artifact_runs: list[ArtifactRun], output: Path) -> None:
     names = [name_panel(artifact_run, run) for artifact_run, run, _ in temperatures]
     tables = [table_by_epoch(run, values) for _, run, values in temperatures]
     table = pd.concat(tables or [pd.DataFrame(columns=["data", "seed", "epoch", *PERCENTILES])])
-    for name, plot, drawn in (
-        ("figure_6", plot_band, tables),
-        ("figure_7", plot_ridges, [values for *_, values in temperatures]),
-    ):
+    percentiles = [values for *_, values in temperatures]
+    for name, plot, drawn in (("figure_6", plot_band, tables), ("figure_7", plot_ridges, percentiles)):
         figure, rows = label_rows(names or [f"no run at tau_alpha = {ALPHA}, tau_beta = {BETA}"], 1, 2 * COLUMN, 2.2)
         for row, plotted in zip(rows, drawn, strict=False):
             plot(row[0], plotted)

@@ -67,11 +67,8 @@ def format_grid(table: pd.DataFrame) -> pd.DataFrame:
     printed = map(format_accuracy, table["reported"], table["selected_by_paper"])
     ours = map(format_accuracy, table["ours"], table["selected"])
     data = table.groupby("table")["data"].transform(lambda names: ", ".join(names.dropna().unique()) or "not run here")
-    text = table.assign(
-        text=[f"{a} / {b}" for a, b in zip(printed, ours, strict=True)],
-        data=data,
-        accuracy=table["metric"].map(ACCURACIES),
-    )
+    both = [f"{a} / {b}" for a, b in zip(printed, ours, strict=True)]
+    text = table.assign(text=both, data=data, accuracy=table["metric"].map(ACCURACIES))
     rows = ["table", "method", "accuracy", "data", "tau_alpha"]
     wide = text.pivot_table(index=rows, columns="tau_beta", values="text", aggfunc="; ".join, sort=False)
     wide.columns = [f"tau_beta = {level:g}" for level in wide.columns]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from despur.evidence.claims.claim_evidence import find_bounds
 from despur.evidence.claims.measured_values import MeasuredValues
-from despur.evidence.numbers.tables import format_column
+from despur.evidence.numbers.tables import format_column, name_columns
 from despur.evidence.runs.artifact_metrics import rows_where, select_test
 from despur.evidence.statistics.contrasts import Contrast
 from despur.evidence.statistics.formulas import DEFAULTS
@@ -44,9 +44,8 @@ def compare_baselines(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
     for paper_dataset in DATASETS:
         for method in selected_settings.METHODS:
             head = {"paper_dataset": paper_dataset, "method": method, "kind": COMPARED_AS.get(method, "")}
-            mine, cloud = (
-                rows_where(table, paper_dataset=paper_dataset, paper_method=method) for table in (metrics, resamples)
-            )
+            asked = {"paper_dataset": paper_dataset, "paper_method": method}
+            mine, cloud = (rows_where(table, **asked) for table in (metrics, resamples))
             for used_dataset, part in mine.groupby("used_dataset", sort=False):
                 measured = measure_run(part, rows_where(cloud, used_dataset=used_dataset))
                 key = ("tradeoff_tuned", paper_dataset, measured["data"], method)
@@ -74,30 +73,18 @@ def measure_run(metrics: pd.DataFrame, resamples: pd.DataFrame) -> dict[str, Any
 
 def find_interval(metrics: pd.DataFrame, resamples: pd.DataFrame) -> tuple[float, float]:
     """95 % interval of the mean GAP: what varies over seeds, and the noise of test originals, by the rule of claims."""
-    (method,) = set(metrics["paper_method"])
-    values = MeasuredValues(metrics, resamples).value({**DEFAULTS, "method": method, "metric": "gap"}).to_numpy(float)
-    gap = Contrast(values[:, 0], values[:, 1:])
-    return find_bounds(gap)
+    values = MeasuredValues(metrics, resamples).value({**DEFAULTS, "metric": "gap"}).to_numpy(float)
+    return find_bounds(Contrast(values[:, 0], values[:, 1:]))
 
 
 def format_baselines(table: pd.DataFrame) -> pd.DataFrame:
     """The table in its display format."""
     table = table.sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
-    shares = {name.replace("_", " "): format_column(table[name]) for name in SHARES.values()}
-    shares["gap"] = [
+    shown = {name: format_column(table[name]) for name in SHARES.values()}
+    shown["gap"] = [
         "–" if pd.isna(row.gap) else f"{row.gap:.1f} [{row.gap_low:.1f}, {row.gap_high:.1f}]"
         for row in table.itertuples()
     ]
-    return pd.DataFrame(
-        {
-            "data set": table["paper_dataset"],
-            "method": table["method"],
-            "kind": table["kind"],
-            **shares,
-            "trade-off": format_column(table["tradeoff_tuned"], "{:.2f}"),
-            "seeds": table["seeds"],
-            "data used": table["data"].fillna("–"),
-            "selected": table["selected"].fillna("–"),
-            "verdict": table["verdict"],
-        }
-    ).rename(columns={"gap": "gap [95 % interval]"})
+    shown["tradeoff_tuned"] = format_column(table["tradeoff_tuned"], "{:.2f}")
+    display = table.assign(**shown).drop(columns=["gap_low", "gap_high"]).fillna("–")
+    return name_columns(display, {"gap": "gap [95 % interval]", "tradeoff_tuned": "trade-off"})

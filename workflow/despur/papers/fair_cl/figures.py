@@ -54,18 +54,14 @@ def list_points(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
         pd.Series(on_pareto_front(points[ACCURACY].to_numpy(), points[LEAKAGE].to_numpy()), points.index)
         for _, points in by_method
     ]
-    return table.assign(
-        pareto=pd.concat(fronts), strength=[find_strength(*row) for row in table[keys[2:]].itertuples(index=False)]
-    )
+    strengths = [find_strength(*row) for row in table[keys[2:]].itertuples(index=False)]
+    return table.assign(pareto=pd.concat(fronts), strength=strengths)
 
 
 def find_strength(data: str, printed: str, method: str) -> float:
     """The value of the setting that Figure 2 varies; CE has none."""
-    return (
-        resolve("methods", method, parse(data)[0]).points[0].value(STRENGTH[printed])
-        if printed in STRENGTH
-        else float("nan")
-    )
+    (point,) = resolve("methods", method, parse(data)[0]).points
+    return point.value(STRENGTH[printed]) if printed in STRENGTH else float("nan")
 
 
 def choose_datasets(table: pd.DataFrame, compared: list[str], fewest: int) -> list[tuple[str, pd.DataFrame]]:
@@ -87,9 +83,8 @@ def draw_figure_2(artifact_runs: list[ArtifactRun], output: Path) -> None:
         for method in order_methods(part["paper_method"]):
             plot_strengths(axis, rows_where(part, paper_method=method).sort_values("strength"), method)
         front = part[part["pareto"] & (part["paper_method"] != "ce")]
-        axis.scatter(
-            front[LEAKAGE], front[ACCURACY], s=55, facecolors="none", edgecolors="#c62828", linewidths=0.9, zorder=3
-        )
+        ring = {"facecolors": "none", "edgecolors": "#c62828", "linewidths": 0.9, "zorder": 3}
+        axis.scatter(front[LEAKAGE], front[ACCURACY], s=55, **ring)
         axis.set(xlabel=LABELS[LEAKAGE], ylabel=LABELS[ACCURACY])
         axis.set_title(name, fontsize=6)
     for method in order_methods(table["paper_method"]):  # also those that the last panel lacks
@@ -104,13 +99,8 @@ def plot_strengths(axis: Any, points: pd.DataFrame, method: str) -> None:
     if method not in STRENGTH:
         return
     *shift, ha, va = LABEL_PLACES[method]
-    place = {
-        "textcoords": "offset points",
-        "ha": ha,
-        "va": va,
-        "fontsize": 5,
-        "color": tuple(0.6 * np.array(to_rgb(COLORS[method]))),
-    }
+    color = tuple(0.6 * np.array(to_rgb(COLORS[method])))
+    place = {"textcoords": "offset points", "ha": ha, "va": va, "fontsize": 5, "color": color}
     for together in join_neighbors(points[[LEAKAGE, ACCURACY]].to_numpy()):
         ends = dict.fromkeys(f"{points['strength'].iloc[i]:g}" for i in (together[0], together[-1]))
         axis.annotate("–".join(ends), points[[LEAKAGE, ACCURACY]].iloc[together[-1]], shift, **place)
@@ -138,11 +128,8 @@ def draw_figure_3(artifact_runs: list[ArtifactRun], output: Path) -> None:
     for row, part in rows:
         for axis, (metric, label) in zip(row, LABELS.items(), strict=True):
             draw_bars(axis, rows_where(part, metric=metric), label)
-    write_figure(
-        output,
-        figure,
-        values[["metric", "paper_dataset", "used_dataset", "data", "paper_method", "method", "seed", "value"]],
-    )
+    shown = ["metric", "paper_dataset", "used_dataset", "data", "paper_method", "method", "seed", "value"]
+    write_figure(output, figure, values[shown])
 
 
 def draw_bars(axis: Any, values: pd.DataFrame, label: str) -> None:
@@ -150,7 +137,7 @@ def draw_bars(axis: Any, values: pd.DataFrame, label: str) -> None:
     order = [method for method in PARTS if method in set(values["paper_method"])]
     plot_bars(axis, values, order)
     axis.set(xlabel="", ylabel=label)
-    if label == LABELS[LEAKAGE] or label == LABELS[LOGITS]:
+    if label in (LABELS[LEAKAGE], LABELS[LOGITS]):
         limit_percent(axis, 0)
         axis.axhline(50, color="0.5", linestyle=":", linewidth=1)
     axis.set_xticks(range(len(order)), [NAMES[m].replace("CE ", "CE\n") for m in order], fontsize=6)

@@ -39,10 +39,8 @@ def add_tradeoffs(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
         for _, part in test[test["paper_method"].isin(among)].groupby(RUN):
             if set(among) - set(part["paper_method"]):
                 continue
-            parts = [
-                rows_where(part, metric=metric).sort_values("paper_method")
-                for metric in selected_settings.MEASURED_METRICS
-            ]
+            metrics = selected_settings.MEASURED_METRICS
+            parts = [rows_where(part, metric=metric).sort_values("paper_method") for metric in metrics]
             values = tradeoff(*(rows[columns].to_numpy(float) for rows in parts))
             derived = {"metric": name, **join_texts(part), **dict(zip(columns, values.T, strict=True))}
             tables.append(parts[0].assign(**derived))
@@ -60,9 +58,8 @@ def compare_means(metrics: pd.DataFrame) -> pd.Series:
     keys = [*RUN, "paper_method", "split", "selection", "group", "metric"]
     measured = rows_where(metrics, metric=selected_settings.MEASURED_METRICS).assign(seed=0)
     table = add_tradeoffs(measured.groupby(keys, as_index=False)["value"].mean(), ["value"])
-    return table[table["metric"].isin(TRADEOFFS)].set_index(["metric", "paper_dataset", "data", "paper_method"])[
-        "value"
-    ]
+    tradeoffs = rows_where(table, metric=[*TRADEOFFS])
+    return tradeoffs.set_index(["metric", "paper_dataset", "data", "paper_method"])["value"]
 
 
 def compare_times(metrics: pd.DataFrame, artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
@@ -74,11 +71,8 @@ def compare_times(metrics: pd.DataFrame, artifact_runs: Sequence[ArtifactRun]) -
     if not len(rows):
         return rows
     run_abouts = [abouts[row.used_dataset, row.data, row.method, row.seed] for row in rows.itertuples()]
-    rows = rows.assign(
-        metric="relative_time",
-        value=[about["seconds"] for about in run_abouts],
-        machine=list(map(describe_machine, run_abouts)),
-    )
+    seconds, machines = [about["seconds"] for about in run_abouts], [*map(describe_machine, run_abouts)]
+    rows = rows.assign(metric="relative_time", value=seconds, machine=machines)
     keys = [rows[key] for key in DATA]
     rows = rows[rows["machine"] == rows.groupby(keys)["machine"].transform(lambda names: names.mode().iloc[0])]
     base = rows["value"].where(rows["paper_method"] == "ce").groupby([rows[key] for key in DATA]).transform("mean")
@@ -92,7 +86,6 @@ def name_models_of_all_classes(table: pd.DataFrame) -> pd.DataFrame:
     if len(of_pair) != 1:
         return table
     rows = table[everyone]
-    moved = rows.assign(
-        paper_method=rows["paper_method"] + "_all_classes", paper_dataset="bios_nurse_surgeon", used_dataset=of_pair[0]
-    )
+    moved = rows.assign(paper_dataset="bios_nurse_surgeon", used_dataset=of_pair[0])
+    moved["paper_method"] += "_all_classes"
     return pd.concat([table[~everyone], moved], ignore_index=True)

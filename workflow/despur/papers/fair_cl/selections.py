@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from despur.evidence.numbers.tables import format_column
+from despur.evidence.numbers.tables import format_column, name_columns
 from despur.evidence.runs.artifact_metrics import keep_candidates, rows_where
 from despur.evidence.verdicts import NumberVerdict
 from despur.metrics.selection import on_pareto_front, select, sweep_means
@@ -14,10 +14,7 @@ from despur.papers.fair_cl import selected_settings
 from despur.papers.fair_cl.method_names import VARIANTS
 
 DATASETS = ["moji", "hate_speech", "bios", "imsitu"]
-METHODS = [
-    *selected_settings.METHODS,
-    *(name for name in VARIANTS if name not in selected_settings.METHODS),
-]
+METHODS = list(dict.fromkeys([*selected_settings.METHODS, *VARIANTS]))
 RULES = ("near_best_accuracy", "dto", "dto_shared")
 SHOWN = {"average_accuracy": "accuracy", "gap": "gap"}
 RULE_COLUMNS = [
@@ -39,25 +36,15 @@ def apply_rules(metrics: pd.DataFrame, best: tuple[float, float]) -> list[dict[s
     front = pd.Series(on_pareto_front(val["average_accuracy"].to_numpy(), val["gap"].to_numpy()), val.index)
     rows = []
     for rule in RULES:
-        (picked,) = select(
-            val, rule.removesuffix("_shared"), selected_settings.MARGIN, best if rule == "dto_shared" else None
-        )
+        optimum = best if rule == "dto_shared" else None
+        (picked,) = select(val, rule.removesuffix("_shared"), selected_settings.MARGIN, optimum)
         values = {
             f"{prefix}{name}": 100 * means.loc[picked, metric]
             for prefix, means in (("val_", val), ("", test))
             for metric, name in SHOWN.items()
         }
-        seeds = metrics.loc[metrics["method"] == picked, "seed"].nunique()
-        rows.append(
-            {
-                "rule": rule,
-                "selected": picked,
-                "settings": len(val),
-                "on_front": front[picked],
-                **values,
-                "seeds": seeds,
-            }
-        )
+        about = {"rule": rule, "selected": picked, "settings": len(val), "on_front": front[picked]}
+        rows.append(about | values | {"seeds": rows_where(metrics, method=picked)["seed"].nunique()})
     return rows
 
 
@@ -80,22 +67,9 @@ def compare_rules(artifact_runs: list[ArtifactRun]) -> pd.DataFrame:
 
 def format_rules(table: pd.DataFrame) -> pd.DataFrame:
     """The table in its display format; without methods that were run at a single setting."""
-    table = table[table["settings"].isna() | (table["settings"] > 1)].sort_values(
-        "seeds", key=lambda seeds: seeds == 0, kind="stable"
-    )
-    shown = ("val_accuracy", "val_gap", "accuracy", "gap")
-    numbers = {name.replace("_", " "): format_column(table[name]) for name in shown}
-    front = table["on_front"].map({True: "yes", False: "no"}).fillna("–")
-    return pd.DataFrame(
-        {
-            "data set": table["paper_dataset"],
-            "method": table["method"].fillna("–"),
-            "rule": table["rule"].fillna("–").str.replace("_", " "),
-            "selected": table["selected"].fillna("–"),
-            "on the front": front,
-            **numbers,
-            "seeds": table["seeds"],
-            "data used": table["data"].fillna("–"),
-            "verdict": table["verdict"],
-        }
-    )
+    table = table[table["settings"].isna() | (table["settings"] > 1)].drop(columns="settings")
+    table = table.sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
+    shown = {name: format_column(table[name]) for name in ("val_accuracy", "val_gap", "accuracy", "gap")}
+    shown["rule"] = table["rule"].str.replace("_", " ")
+    shown["on_front"] = table["on_front"].map({True: "yes", False: "no"})
+    return name_columns(table.assign(**shown).fillna("–"), {"on_front": "on the front"})

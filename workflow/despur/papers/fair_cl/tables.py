@@ -25,8 +25,7 @@ from despur.reporting.judged_tables import judge_paper
 from despur.reporting.tables import WriteArtifact, main, write_table
 from despur.storage.finished_runs import list_bootstrap_columns
 
-PAPER = Path(__file__).parent
-REPORTED = PAPER / "reported"
+REPORTED = Path(__file__).parent / "reported"
 SEEDS = 10  # Table 1
 METRICS = {
     "average_accuracy": "accuracy",
@@ -57,10 +56,8 @@ def replace_tradeoffs(table: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFram
         here = run.get(row["paper_dataset"], set())
         if row["seeds"]:
             value = means["tradeoff", row["paper_dataset"], row["data"], row["method"]]
-            table.loc[i, ["ours", "difference"]] = (
-                value,
-                value - row["reported"] if pd.notna(row["difference"]) else np.nan,
-            )
+            difference = value - row["reported"] if pd.notna(row["difference"]) else np.nan
+            table.loc[i, ["ours", "difference"]] = value, difference
         elif row["method"] in here:
             missing = ", ".join(name for name in selected_settings.PAPER_METHODS if name not in here)
             table.loc[i, "reason"] = f"not computed without {missing}"

@@ -85,14 +85,6 @@ def draw(axis: Any, points: pd.DataFrame, kind: str) -> None:
     colors = (PALETTE if kind == "class" else PALETTE[2:])[: len(names)]
     mixed = points.sample(frac=1, random_state=0)
     sns.scatterplot(mixed, x="x1", y="x2", hue=kind, hue_order=names, palette=colors, s=6, linewidth=0, ax=axis)
-    sns.move_legend(
-        axis,
-        "upper center",
-        bbox_to_anchor=(0.5, 0),
-        ncols=5,
-        title=None,
-        handletextpad=0,
-        columnspacing=0.6,
-        fontsize=6,
-    )
+    style = {"ncols": 5, "title": None, "handletextpad": 0, "columnspacing": 0.6, "fontsize": 6}
+    sns.move_legend(axis, "upper center", bbox_to_anchor=(0.5, 0), **style)
     axis.set(xticks=[], yticks=[], xlabel="", ylabel="")

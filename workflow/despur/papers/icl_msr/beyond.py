@@ -64,9 +64,8 @@ def compare_times(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
     equal = interpolate_equal_time(table, times, ["value"])
     every = pd.concat([table.merge(times, on=OF_TIME), *([equal] if len(equal) else [])], ignore_index=True)
     rows = rows_where(every, **COMPARED)
-    rows = rows.assign(
-        value=100 * rows["value"], second_order=rows["second_order"].map({True: "second", False: "first"}).fillna("")
-    )
+    order = rows["second_order"].map({True: "second", False: "first"}).fillna("")
+    rows = rows.assign(value=100 * rows["value"], second_order=order)
     return rows.groupby(TIMED, sort=False, dropna=False).agg(
         seconds=("seconds", "mean"), ours=("value", "mean"), ours_std=("value", "std"), seeds=("seed", "nunique")
     ).reset_index()  # fmt: skip

@@ -29,10 +29,8 @@ def load_runs(
     table = add_names(table).assign(used_dataset=table["used_dataset"].map(partial(drop_setting, key="train")))
     if "metric" in table:
         table = table.assign(metric=table["metric"].replace(METRICS))
-    once = [
-        c for c in ("artifact", "paper_dataset", "data", "method", "seed", "split", "metric", "group") if c in table
-    ]
-    return table.drop_duplicates(once)
+    once = ("artifact", "paper_dataset", "data", "method", "seed", "split", "metric", "group")
+    return table.drop_duplicates([column for column in once if column in table])
 
 
 def load_accuracies(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:

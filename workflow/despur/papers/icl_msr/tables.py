@@ -47,16 +47,14 @@ def write_saliency(artifact_runs: list[ArtifactRun], output: Path) -> None:
     runs = average_saliency(artifact_runs).groupby(keys, sort=False)
     table = runs.agg(**means, seeds=("seed", "nunique")).reset_index().assign(verdict="not in the paper")
     if table.empty:
-        table = pd.DataFrame(
-            [{"paper_dataset": "coco30", "verdict": NumberVerdict.NOT_RUN, "seeds": 0}], columns=table.columns
-        )
+        not_run = {"paper_dataset": "coco30", "verdict": NumberVerdict.NOT_RUN, "seeds": 0}
+        table = pd.DataFrame([not_run], columns=table.columns)
+    pairs = zip(100 * table["inside"], 100 * table["inside_std"], strict=True)
     display = pd.DataFrame(
         {
             "data set": table["paper_dataset"],
             "method": table["paper_method"].map(NAMES).fillna("–"),
-            "saliency inside the foreground, %": [
-                format_spread(100 * a, 100 * b) for a, b in zip(table["inside"], table["inside_std"], strict=True)
-            ],
+            "saliency inside the foreground, %": [format_spread(*pair) for pair in pairs],
             "foreground, % of the image": format_column(100 * table["foreground"]),
             "seeds": table["seeds"],
             "data used": table["data"].fillna("–"),
@@ -108,11 +106,9 @@ def load_claim_metrics(artifact_runs: list[ArtifactRun]) -> tuple[pd.DataFrame, 
     if not len(metrics):
         return metrics, resamples
     spent = load_seconds(artifact_runs)
-    equal = [
-        interpolate_equal_time(metrics, spent, ["value"]),
-        interpolate_equal_time(resamples, spent, list_bootstrap_columns(resamples)),
-    ]
-    return append_rows(metrics, equal[0]), append_rows(resamples, equal[1])
+    equal = interpolate_equal_time(metrics, spent, ["value"])
+    equal_drawn = interpolate_equal_time(resamples, spent, list_bootstrap_columns(resamples))
+    return append_rows(metrics, equal), append_rows(resamples, equal_drawn)
 
 
 def append_rows(table: pd.DataFrame, more: pd.DataFrame) -> pd.DataFrame:
