@@ -14,7 +14,7 @@ from despur.evidence.claims.decisions import find_tier
 from despur.evidence.numbers.tables import compare
 from despur.evidence.runs.artifact_metrics import load_metrics
 from despur.evidence.runs.changed_settings import describe_changes
-from despur.evidence.statistics.formulas import Correlation, Formulas
+from despur.evidence.statistics.formulas import Correlation
 from despur.evidence.verdicts import Tier
 from despur.orchestration import configuration, experiments, paper_folders
 from despur.papers.adapters import method_names
@@ -31,14 +31,8 @@ USED = {name: parse(experiments.list_substitutes(CONFIG, name)[0])[0] for name i
 @pytest.mark.parametrize("method", ["linear_probe", "wise_ft", "adapter", "contrastive_adapter"])
 def test_what_is_trained_on_embeddings_is_trained_as_in_the_released_code(paper_dataset, method):
     settings = resolve("methods", method, USED[paper_dataset]).points[0].settings
-    rates = {
-        "optimizer": "sgd",
-        "learning_rate": 1e-3,
-        "momentum": 0.9,
-        "weight_decay": 5e-5,
-        "decay": "none",
-        "clip": 0,
-    }
+    rates = {"optimizer": "sgd", "learning_rate": 1e-3, "momentum": 0.9, "weight_decay": 5e-5}
+    rates |= {"decay": "none", "clip": 0}
     assert {key: settings[key] for key in rates} == rates and settings["batch_size"] == 128
     assert settings["epochs"] == (50 if paper_dataset == "celeba" else 100)
     if method == "contrastive_adapter":
@@ -84,9 +78,8 @@ def test_the_configuration_of_frozen_encoders_runs_what_its_claims_are_about():
 
 def test_waterbirds_are_this_papers_as_clip_sees_them_and_stretched_ones_are_flagged():
     assert set(waterbirds_runs("table_4")) == {("waterbirds+fit=clip", "")}
-    assert set(waterbirds_runs("table_4", datasets={"waterbirds": "waterbirds+fit=clip"})) == {
-        ("waterbirds+fit=clip", "")
-    }
+    as_clip = {"waterbirds": "waterbirds+fit=clip"}
+    assert set(waterbirds_runs("table_4", datasets=as_clip)) == {("waterbirds+fit=clip", "")}
     stretched = {"artifacts": {"adapters": {"table_4": {"data": "fit=stretch"}}}}
     assert set(waterbirds_runs("table_4", **stretched)) == {("waterbirds", "fit=stretch")}
     bundled = {"artifacts": {"adapters": {"table_4": {"methods": {"zero_shot": "prompting"}}}}}
@@ -124,15 +117,10 @@ def test_figure_3_has_zero_shot_and_the_erm_adapter_on_every_clip_model():
     found = set()
     for artifact_run in experiments.list_artifact_runs(CONFIG, "adapters", "figure_3"):
         for point in locate_result(artifact_run.folders[0]).sweep.points:
-            found.add(
-                (
-                    artifact_run.paper_dataset,
-                    *method_names.identify(artifact_run.paper_method, point.name, artifact_run.dataset)[:2],
-                )
-            )
-    asked = itertools.product(
-        EXPERIMENTS["artifacts"]["figure_3"]["datasets"], ["zero_shot", "adapter"], method_names.BACKBONES.values()
-    )
+            names = method_names.identify(artifact_run.paper_method, point.name, artifact_run.dataset)[:2]
+            found.add((artifact_run.paper_dataset, *names))
+    datasets = EXPERIMENTS["artifacts"]["figure_3"]["datasets"]
+    asked = itertools.product(datasets, ["zero_shot", "adapter"], method_names.BACKBONES.values())
     assert set(asked) <= found
 
 
@@ -146,41 +134,22 @@ class Anything:
         return [100, 250] if key == "data.samples" else [1.0, 2.0]
 
 
-def list_parts(formulas):
-    """Formulas and correlations of a group, and of the groups in it."""
-    for part in formulas.parts:
-        yield from list_parts(part) if isinstance(part, Formulas) else [part]
-
-
 def asked(claim):
     """Methods, foundation models (None: any) and numbers of training samples (0: all) that a claim uses."""
-    for part in list_parts(claim.formulas(claim.datasets[:1], Anything())):
-        if isinstance(part, Correlation):
-            yield from (
-                (method, model, 0) for method in part.of["method"] for model in named_in_table_3(part.of["backbone"])
-            )
+    for part in claim.formulas(claim.datasets[:1], Anything()).leaves():
+        if isinstance(part, Correlation):  # of the models, those that every claim about it has
+            models = [model for model in part.of["backbone"] if model in ("clip_rn50", "clip_vit_l14")]
+            yield from itertools.product(part.of["method"], models, [0])
         else:
             yield from ((one["method"], one.get("backbone"), one.get("data.samples", 0)) for _, one in part.terms)
-
-
-def named_in_table_3(models):
-    """Of the models of a correlation, those that every claim about it has."""
-    return [model for model in models if model in ("clip_rn50", "clip_vit_l14")]
 
 
 def ran(claim, paper_dataset):
     """What the published configuration runs for a claim on a data set; the paper's names, foundation models, numbers
     of samples."""
-    every = {
-        artifact_run
-        for name in claim.artifacts
-        for artifact_run in experiments.list_artifact_runs(CONFIG, "adapters", name)
-    }
-    for artifact_run in (
-        artifact_run
-        for artifact_run in every
-        if artifact_run.paper_dataset == paper_dataset and artifact_run.artifact in claim.artifacts
-    ):
+    every = {run for name in claim.artifacts for run in experiments.list_artifact_runs(CONFIG, "adapters", name)}
+    own = [run for run in every if run.paper_dataset == paper_dataset and run.artifact in claim.artifacts]
+    for artifact_run in own:
         for run in locate_result(artifact_run.folders[0]).runs():
             printed, backbone, alpha = method_names.identify(artifact_run.paper_method, run.spec.name, run.data.name)
             for method in (printed, *(["linear_probe"] if alpha == 0 else [])):
@@ -197,40 +166,22 @@ def test_what_a_claim_asks_for_is_run_in_the_published_configuration(claim):
 
 
 def test_benchmarks_of_figure_4_are_judged_and_in_sentences():
-    judged = {
-        paper_dataset
-        for claim in CLAIMS
-        if claim.name.startswith("contrastive_adapter_beats_zero_shot")
-        for paper_dataset in claim.datasets
-    }
+    claims = [claim for claim in CLAIMS if claim.name.startswith("contrastive_adapter_beats_zero_shot")]
+    judged = {paper_dataset for claim in claims for paper_dataset in claim.datasets}
     assert judged == set(EXPERIMENTS["datasets"])
-    assert {
-        artifact_run.paper_dataset for artifact_run in experiments.list_artifact_runs(CONFIG, "adapters", "prose")
-    } == judged
+    of_sentences = experiments.list_artifact_runs(CONFIG, "adapters", "prose")
+    assert {artifact_run.paper_dataset for artifact_run in of_sentences} == judged
 
 
 def test_in_the_bundled_run_table_6_and_figure_3_cost_nothing():
     bundled = configuration.load_configuration(Path("config.yaml"))
-    own = {
-        (artifact_run.paper_method, artifact_run.paper_dataset)
-        for artifact_run in experiments.list_artifact_runs(bundled, "adapters", "table_6")
-        if artifact_run.artifact == "table_6"
-    }
+
+    def list_folders(paper, *names):
+        runs = [run for name in names for run in experiments.list_artifact_runs(bundled, paper, name)]
+        return {folder for run in runs for folder in run.folders}
+
+    table_6 = experiments.list_artifact_runs(bundled, "adapters", "table_6")
+    own = {(run.paper_method, run.paper_dataset) for run in table_6 if run.artifact == "table_6"}
     assert own == {("jtt", "waterbirds"), ("cnc", "waterbirds"), ("jtt", "celeba"), ("cnc", "celeba")}
-    others = {
-        folder
-        for artifact_run in experiments.list_artifact_runs(bundled, "cnc", "table_1")
-        for folder in artifact_run.folders
-    }
-    others |= {
-        folder
-        for name in ("table_3", "figure_5")
-        for artifact_run in experiments.list_artifact_runs(bundled, "adapters", name)
-        for folder in artifact_run.folders
-    }
-    for name in ("table_6", "figure_3"):
-        assert {
-            folder
-            for artifact_run in experiments.list_artifact_runs(bundled, "adapters", name)
-            for folder in artifact_run.folders
-        } <= others
+    others = list_folders("cnc", "table_1") | list_folders("adapters", "table_3", "figure_5")
+    assert list_folders("adapters", "table_6", "figure_3") <= others

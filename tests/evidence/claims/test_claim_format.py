@@ -87,11 +87,8 @@ def test_rises_between_the_ends():
 
 
 def test_every_level_is_one_that_all_sides_have():
-    levels = [
-        dict(part.terms[0][1])["data.p_corr"]
-        for part in read({"higher": "cnc", "than": "jtt", "data.p_corr": "every"}).parts
-    ]
-    assert levels == [0.5, 0.9]
+    parts = read({"higher": "cnc", "than": "jtt", "data.p_corr": "every"}).parts
+    assert [part.terms[0][1]["data.p_corr"] for part in parts] == [0.5, 0.9]
     assert len(read({"higher": "cnc", "than": "erm", "data.p_corr": "every"}).parts) == 3
 
 
@@ -120,22 +117,10 @@ def test_levels_within_bounds(bounds, expected):
 
 def test_a_difference_of_differences():
     found = compared({"higher": {"method": "cnc"}, "than": {"method": "jtt"}, "change": {"noise": [0, 1]}})
-    assert found == [
-        sorted(
-            [
-                (1.0, "method=cnc noise=1"),
-                (-1.0, "method=cnc noise=0"),
-                (-1.0, "method=jtt noise=1"),
-                (1.0, "method=jtt noise=0"),
-            ]
-        )
-    ]
-    of_methods = compared(
-        {
-            "higher": {"change": {"method": ["con", "ce"]}},
-            "than": {"dataset": "bios", "change": {"method": ["con", "ce"]}},
-        }
-    )
+    of_cnc, of_jtt = (difference(f"method={name} noise=1", f"method={name} noise=0") for name in ("cnc", "jtt"))
+    assert found == [sorted([*of_cnc, *((-weight, one) for weight, one in of_jtt)])]
+    change = {"change": {"method": ["con", "ce"]}}
+    of_methods = compared({"higher": change, "than": {"dataset": "bios", **change}})
     assert (1.0, "method=ce") in of_methods[0] and (1.0, "dataset=bios method=con") in of_methods[0]
 
 
@@ -149,9 +134,8 @@ def test_a_mean_is_over_levels_that_both_sides_have():
     assert found == sorted(
         (sign / 2, f"data.p_corr={level} method={m}") for sign, m in ((1, "cnc"), (-1, "jtt")) for level in (0.5, 0.9)
     )
-    (found,) = compared(
-        {"higher": {"split": "a"}, "than": {"split": "b"}, "mean": {"method": ["x", "y"], "group": "every"}}
-    )
+    mean = {"method": ["x", "y"], "group": "every"}
+    (found,) = compared({"higher": {"split": "a"}, "than": {"split": "b"}, "mean": mean})
     assert len(found) == 8 and {abs(weight) for weight, _ in found} == {1 / 4}
 
 
@@ -160,10 +144,8 @@ def test_every_data_set_is_what_the_claim_names_whether_it_was_run_or_not():
     (found,) = compared({"higher": "cnc", "than": "jtt", "mean": {"dataset": "every"}}, dataset=names)
     assert sorted({one.split()[0] for _, one in found}) == sorted(f"dataset={name}" for name in names)
     assert len(read({"higher": "cnc", "than": "jtt"}, dataset=names).parts) == 3
-    counted = read(
-        {"at_least": "most", "each": {"dataset": "every"}, "of": {"higher": "cnc", "than": ["jtt", "erm"]}},
-        dataset=names,
-    )
+    of_both = {"higher": "cnc", "than": ["jtt", "erm"]}
+    counted = read({"at_least": "most", "each": {"dataset": "every"}, "of": of_both}, dataset=names)
     assert counted.at_least == 2 and [len(part.parts) for part in counted.parts] == [2, 2, 2]
 
 
@@ -178,13 +160,8 @@ def test_lists_are_of_all_and_counts_keep_their_items_apart():
 
 
 def test_each_value_of_a_key_is_a_part():
-    found = read(
-        {
-            "at_least": "most",
-            "each": {"data.p_corr": {"above": 0.2}},
-            "of": {"at_least": 1, "of": {"higher": ["a", "b"], "than": "x"}},
-        }
-    )
+    either = {"at_least": 1, "of": {"higher": ["a", "b"], "than": "x"}}
+    found = read({"at_least": "most", "each": {"data.p_corr": {"above": 0.2}}, "of": either})
     assert found.at_least == 2 and [part.at_least for part in found.parts] == [1, 1]
     assert found.parts[0].parts[0].label == "a - x (wga, data.p_corr=0.5)"
 
@@ -195,9 +172,8 @@ def test_keys_around_a_group_are_shared_and_null_takes_a_default_away():
 
 
 def test_a_correlation_has_its_metrics_points_and_sign():
-    (found,) = read(
-        {"rank_correlation": ["wga", "loss"], "over": ["method", "data.p_corr"], "method": ["a", "b"], "sign": -1}
-    ).parts
+    asked = {"rank_correlation": ["wga", "loss"], "over": ["method", "data.p_corr"], "method": ["a", "b"]}
+    (found,) = read({**asked, "sign": -1}).parts
     assert (found.metrics, found.over, found.sign) == (("wga", "loss"), ("method", "data.p_corr"), -1)
     assert found.of["method"] == ["a", "b"] and "metric" not in found.of
     assert found.of["data.p_corr"] == [0.2, 0.5, 0.9] and found.count == 6
@@ -250,14 +226,8 @@ def test_levels_that_were_not_measured_are_missing(node):
 
 
 def test_a_file_with_misspelled_or_missing_keys_is_refused(tmp_path):
-    claim = {
-        "name": "a",
-        "statement": "b",
-        "place": "c",
-        "artifact": "d",
-        "datasets": ["e"],
-        "contrasts": {"higher": "x", "than": "y"},
-    }
+    claim = {"name": "a", "statement": "b", "place": "c", "artifact": "d", "datasets": ["e"]}
+    claim["contrasts"] = {"higher": "x", "than": "y"}
 
     def of(stated, **more):
         (tmp_path / "claims.yaml").write_text(yaml.safe_dump({"claims": [stated], **more}))

@@ -27,32 +27,15 @@ from despur.orchestration.experiments import ArtifactRun
 
 WORST = "worst_group_accuracy"
 NOISE = np.linspace(-0.1, 0.1, 200)
-SHARED = {
-    "paper_dataset": "cmnist",
-    "used_dataset": "colored_digits",
-    "substitute": True,
-    "split": "test",
-    "selection": "best",
-}
+SHARED = {"paper_dataset": "cmnist", "used_dataset": "colored_digits", "substitute": True}
+SHARED |= {"split": "test", "selection": "best"}
 
 
 def runs(values, metric=WORST, group="", **settings):
     """Rows of metrics: ``values`` are a method's values, by seed."""
-    return pd.DataFrame(
-        [
-            SHARED
-            | {
-                "paper_method": method,
-                "seed": seed,
-                "metric": metric,
-                "group": group,
-                "value": float(value),
-                **settings,
-            }
-            for method, each in values.items()
-            for seed, value in enumerate(each)
-        ]
-    )
+    rows = [(method, seed, float(value)) for method, each in values.items() for seed, value in enumerate(each)]
+    table = pd.DataFrame(rows, columns=["paper_method", "seed", "value"])
+    return table.assign(**{**SHARED, "metric": metric, "group": group, **settings})
 
 
 def resampled(metrics, noise=NOISE):
@@ -63,15 +46,8 @@ def resampled(metrics, noise=NOISE):
 
 
 def claim(contrasts, margin=0.0, **more):
-    own = {
-        "name": "made_up",
-        "statement": "s",
-        "place": "p",
-        "artifact": "table_1",
-        "datasets": ["cmnist"],
-        "defaults": {"metric": WORST},
-    }
-    return Claim(**{**own, "contrasts": contrasts, "margin": margin, **more})
+    own = {"name": "made_up", "statement": "s", "place": "p", "artifact": "table_1", "datasets": ["cmnist"]}
+    return Claim(**{**own, "defaults": {"metric": WORST}, "contrasts": contrasts, "margin": margin, **more})
 
 
 def judged(contrasts, metrics, resamples=None, margin=0.0, tier=Tier.PAPER, **more):
@@ -119,22 +95,18 @@ def test_the_row_shows_the_contrast_nearest_to_its_margin_and_lists_all():
     metrics = runs({"cnc": [0.8, 0.81, 0.82], "jtt": [0.5, 0.51, 0.52], "erm": [0.79, 0.78, 0.81]})
     found = judged({"higher": "cnc", "than": ["jtt", "erm"]}, metrics)
     assert found["estimate"] == pytest.approx(0.05 / 3) and found["k"] == 2
-    assert (
-        found["contrasts"].startswith("cnc - jtt (worst_group_accuracy): +0.3 [")
-        and "; cnc - erm" in found["contrasts"]
-    )
+    assert found["contrasts"].startswith("cnc - jtt (worst_group_accuracy): +0.3 [")
+    assert "; cnc - erm" in found["contrasts"]
 
 
 def test_logarithms_are_taken_of_each_seed():
     metrics = runs({"con": [1.0, 2.0, 4.0], "ce": [0.5, 1.0, 1.9]}, "seconds")
-    found = judged({"higher": "con", "than": "ce", "metric": "seconds", "scale": "log"}, metrics, margin=math.log(1.5))
+    asked = {"higher": "con", "than": "ce", "metric": "seconds", "scale": "log"}
+    found = judged(asked, metrics, margin=math.log(1.5))
     ratios = np.log([2, 2, 4 / 1.9])
     low = stats.ttest_1samp(ratios, 0).confidence_interval(0.95).low
     assert (found["estimate"], found["low"], found["verdict"]) == pytest.approx((ratios.mean(), low, "holds"))
-    zero = judged(
-        {"higher": "con", "than": "ce", "metric": "seconds", "scale": "log"},
-        runs({"con": [0, 1, 1], "ce": [1, 1, 1]}, "seconds"),
-    )
+    zero = judged(asked, runs({"con": [0, 1, 1], "ce": [1, 1, 1]}, "seconds"))
     assert zero["verdict"] == "undecided" and "no finite value" in zero["reason"]
 
 
@@ -144,9 +116,8 @@ def test_a_mean_over_data_sets_takes_those_that_the_claim_names():
         for paper_dataset, a in (("cmnist", 0.7), ("celeba", 0.5))
     ]
     every = claim({**CNC, "mean": {"dataset": "every"}}, datasets=["cmnist", "celeba"], together=True)
-    assert judge_claim(every, every.datasets, MeasuredValues(pd.concat(tables)))["estimate"] == pytest.approx(
-        (0.7 + 0.5) / 2 + 0.01 / 3
-    )
+    found = judge_claim(every, every.datasets, MeasuredValues(pd.concat(tables)))
+    assert found["estimate"] == pytest.approx((0.7 + 0.5) / 2 + 0.01 / 3)
     lacking = judge_claim(every, every.datasets, MeasuredValues(tables[0]))
     assert lacking["verdict"] == "not run here" and "on celeba" in lacking["reason"]
 
@@ -196,9 +167,8 @@ def test_a_seed_that_is_not_finished_does_not_undo_a_rank_correlation():
     found = judged(CORRELATION, pd.concat([three, fourth], ignore_index=True))
     assert (found["seeds"], found["verdict"]) == (3, "holds")
     lacking = three[(three["paper_method"] != "m0") | (three["seed"] == 0)]  # a point of one seed
-    assert judged(CORRELATION, lacking)["estimate"] == pytest.approx(
-        fisher(stats.spearmanr(MANY_ERRORS[1:], MANY_LOSSES[1:])[0], 7)
-    )
+    others = fisher(stats.spearmanr(MANY_ERRORS[1:], MANY_LOSSES[1:])[0], 7)
+    assert judged(CORRELATION, lacking)["estimate"] == pytest.approx(others)
 
 
 def test_the_same_rank_correlation_in_all_seeds_is_no_certainty():
@@ -284,9 +254,8 @@ def test_what_is_given_must_be_shown(least, verdict):
 )
 def test_shorter_training_on_the_paper_s_data_decides_nothing_about_it(shortened, tier, verdict):
     found = judged(CNC, runs({"cnc": [0.7, 0.71, 0.7]}, shortened=shortened), tier=tier)
-    assert found["verdict"] == verdict and (shortened in found.get("reason", "")) == (
-        verdict == "undecided" or not shortened
-    )
+    assert found["verdict"] == verdict
+    assert (shortened in found.get("reason", "")) == (verdict == "undecided" or not shortened)
 
 
 def test_other_settings_than_the_paper_s_decide_nothing_about_it_but_longer_training_does():
@@ -387,9 +356,8 @@ def test_a_run_without_bootstrap_values_does_not_count_where_others_have_them():
 @pytest.fixture
 def written(tmp_path):
     """Run folders of two methods, as the evaluation writes them, and the runs of an artifact."""
-    metrics = runs({"cnc": [0.6, 0.7, 0.8], "jtt": [0.5, 0.55, 0.6]}).drop(
-        columns=["paper_dataset", "used_dataset", "substitute"]
-    )
+    metrics = runs({"cnc": [0.6, 0.7, 0.8], "jtt": [0.5, 0.55, 0.6]})
+    metrics = metrics.drop(columns=["paper_dataset", "used_dataset", "substitute"])
     found = []
     for method, part in metrics.groupby("paper_method"):
         rows = part.assign(dataset="colored_digits").rename(columns={"paper_method": "method"})
@@ -411,31 +379,16 @@ def write(folder, asked, numbers=""):
 
 
 def test_a_row_for_each_claim_and_data_set(written, tmp_path):
-    text = {
-        "statement": "CNC beats JTT",
-        "place": "Table 1",
-        "because": "'better'",
-        "artifact": "table_1",
-        "contrasts": AGAINST_JTT,
-    }
-    file = write(
-        tmp_path,
-        [
-            {"name": "better", "datasets": ["cmnist", "celeba"], **text},
-            {"name": "not_much", "datasets": ["cmnist"], **text, "margin": 0.4},
-            {"name": "worse", "datasets": ["cmnist"], **text, "contrasts": {"lower": "cnc", "than": "jtt"}},
-            {"name": "elsewhere", "datasets": ["cmnist"], **text, "artifact": "figure_7"},
-            {
-                "name": "theorem",
-                "datasets": ["cmnist"],
-                "statement": "s",
-                "place": "p",
-                "artifact": "table_1",
-                "not_executed": "a proof",
-            },
-        ],
-    )
-    table = judge_claims(file, written)
+    own = {"statement": "CNC beats JTT", "place": "Table 1", "artifact": "table_1", "datasets": ["cmnist"]}
+    text = {**own, "because": "'better'", "contrasts": AGAINST_JTT}
+    claims = [
+        {**text, "name": "better", "datasets": ["cmnist", "celeba"]},
+        {**text, "name": "not_much", "margin": 0.4},
+        {**text, "name": "worse", "contrasts": {"lower": "cnc", "than": "jtt"}},
+        {**text, "name": "elsewhere", "artifact": "figure_7"},
+        {**own, "name": "theorem", "not_executed": "a proof"},
+    ]
+    table = judge_claims(write(tmp_path, claims), written)
     assert table.columns.tolist() == judging.CLAIM_COLUMNS
     seen = ["not seen", "not run here", "not run here", "not seen", "not run here", "not executed"]
     assert table["verdict"].tolist() == seen
@@ -450,26 +403,17 @@ def test_a_row_for_each_claim_and_data_set(written, tmp_path):
 
 
 def test_own_data_and_substitutes_are_never_joined_in_one_verdict():
-    tables = [
-        runs({"cnc": [0.7, 0.7, 0.8]}).assign(
-            paper_dataset=paper_dataset, used_dataset=used_dataset, substitute=paper_dataset != used_dataset
-        )
-        for paper_dataset, used_dataset in (
-            ("cmnist", "cmnist"),
-            ("cmnist", "digits"),
-            ("celeba", "celeba"),
-            ("celeba", "scenes"),
-        )
-    ]
+    used = (("cmnist", "cmnist"), ("cmnist", "digits"), ("celeba", "celeba"), ("celeba", "scenes"))
+    own = runs({"cnc": [0.7, 0.7, 0.8]})
+    tables = [own.assign(paper_dataset=a, used_dataset=b, substitute=a != b) for a, b in used]
     every = claim({**CNC, "mean": {"dataset": "every"}}, datasets=["cmnist", "celeba"], together=True)
     found = judging.judge_on_each(every, every.datasets, pd.concat(tables, ignore_index=True), pd.DataFrame(), [], {})
     assert [(row["data"], row["substitute"], row["verdict"]) for row in found] == [
         ("cmnist, celeba", False, "holds"),
         ("digits, scenes", True, "seen here"),
     ]
-    (only,) = judging.judge_on_each(
-        every, every.datasets, pd.concat(tables[1:3], ignore_index=True), pd.DataFrame(), [], {}
-    )
+    mixed = pd.concat(tables[1:3], ignore_index=True)
+    (only,) = judging.judge_on_each(every, every.datasets, mixed, pd.DataFrame(), [], {})
     assert only["verdict"] == "not run here"
 
 
@@ -502,10 +446,8 @@ cmnist,cnc,p_corr=0.995,mi,1.2,,nats,
 )
 def test_a_claim_is_executed_on_printed_numbers(contrasts, margin, outcome, tmp_path):
     write(tmp_path, [], NUMBERS)
-    assert (
-        judge_on_printed(claim(contrasts, margin), ["cmnist"], PrintedNumbers(tmp_path / "reported", []))["printed"]
-        == outcome
-    )
+    numbers = PrintedNumbers(tmp_path / "reported", [])
+    assert judge_on_printed(claim(contrasts, margin), ["cmnist"], numbers)["printed"] == outcome
 
 
 def test_a_claim_about_levels_of_which_one_is_not_printed_is_not_printed(tmp_path):
@@ -529,22 +471,14 @@ def test_printed_numbers_may_go_by_other_names(tmp_path):
         {"of": {"metric": "probe", "split": "ood"}, "is": {"metric": "test_ood_accuracy"}},
         {"of": {"group": "1%"}, "is": {"label_fraction": 0.01}},
     ]
-    asked = {
-        "method": "cnc",
-        "dataset": "cmnist",
-        "metric": "probe",
-        "split": "ood",
-        "selection": "best",
-        "group": "1%",
-    }
-    assert PrintedNumbers(tmp_path / "reported", names).value(asked)["value"].tolist() == [0.9]
+    numbers = PrintedNumbers(tmp_path / "reported", names)
+    asked = {"method": "cnc", "dataset": "cmnist", "metric": "probe", "split": "ood", "selection": "best"}
+    assert numbers.value({**asked, "group": "1%"})["value"].tolist() == [0.9]
     with pytest.raises(Missing):
-        PrintedNumbers(tmp_path / "reported", names).value({**asked, "group": "10%"})
-    own = claim(
-        {"higher": "other_name", "than": 0.5},
-        printed={"contrasts": {"higher": "cnc", "than": 0.5, "metric": "test_ood_accuracy"}},
-    )
-    assert judge_on_printed(own, ["cmnist"], PrintedNumbers(tmp_path / "reported", names))["printed"] == "holds"
+        numbers.value({**asked, "group": "10%"})
+    printed = {"contrasts": {"higher": "cnc", "than": 0.5, "metric": "test_ood_accuracy"}}
+    own = claim({"higher": "other_name", "than": 0.5}, printed=printed)
+    assert judge_on_printed(own, ["cmnist"], numbers)["printed"] == "holds"
 
 
 # the claims of the papers

@@ -70,11 +70,9 @@ def test_a_choice_of_all_methods_changes_each_of_them_and_no_data():
 
 
 def test_measured_runs_of_a_choice_stand_for_those_without_it():
-    where = {
-        f"cmnist_3v5/{method}/s{seed}": f"{method} {seed}"
-        for method, seeds in {"simclr": 3, "simclr+encoder.width=16": 2, "cl_mmd": 3}.items()
-        for seed in range(seeds)
-    }
+    counts = {"simclr": 3, "simclr+encoder.width=16": 2, "cl_mmd": 3}
+    runs = [(method, seed) for method, seeds in counts.items() for seed in range(seeds)]
+    where = {f"cmnist_3v5/{method}/s{seed}": f"{method} {seed}" for method, seed in runs}
     chosen = select_runs(WIDE, Sources(where)).where
     assert chosen == {f"cmnist_3v5/simclr/s{seed}": f"simclr+encoder.width=16 {seed}" for seed in range(2)}
 
@@ -141,9 +139,8 @@ def test_a_choice_is_supported_if_numbers_move_to_print_and_are_then_equivalent(
     found = judge_choice(table(OFF, [BEYOND, NOT_KNOWN, BEYOND]), table(NEAR, [WITHIN] * 3))
     assert (found["verdict"], found["numbers"], found["seeds"]) == ("supported", 3, 6)
     assert found["moved"].startswith("+10.5 [") and found["remaining"].startswith("+0.0 [-0.2")
-    twice = [
-        pd.concat([one, one.assign(artifact="y")]) for one in (table(OFF, [BEYOND] * 3), table(NEAR, [WITHIN] * 3))
-    ]
+    both = table(OFF, [BEYOND] * 3), table(NEAR, [WITHIN] * 3)
+    twice = [pd.concat([one, one.assign(artifact="y")]) for one in both]
     assert judge_choice(*twice) == found  # a number that is printed twice counts once
 
 

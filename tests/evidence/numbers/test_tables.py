@@ -1,5 +1,5 @@
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 
 import numpy as np
@@ -89,9 +89,8 @@ def test_seeds_that_collapsed_are_counted_apart(run):
     assert (row["ours"], row["seeds"]) == (pytest.approx(74.0), 3) and row["by_seed"] == "0:70 1:74 2:78"
     assert row["collapsed"] == "1 of 4 seeds collapsed (1 to 81 %)"  # Clopper and Pearson
     # where all did, their values are shown, and not compared
-    (row,) = compare(printed(("cmnist", "cnc", METRICS[0], 74.0, 3.0)), metrics[metrics["seed"] == 3], 3).to_dict(
-        "records"
-    )
+    only = metrics[metrics["seed"] == 3]
+    (row,) = compare(printed(("cmnist", "cnc", METRICS[0], 74.0, 3.0)), only, 3).to_dict("records")
     assert (row["ours"], row["by_seed"], row["verdict"]) == (pytest.approx(10.0), "3:10", "not compared")
     assert row["reason"] == "every seed collapsed" and np.isnan(row["difference"])
 
@@ -113,9 +112,7 @@ def test_fewer_than_three_seeds_are_undecided(run):
     ],
 )
 def test_numbers_are_compared_at_the_settings_of_the_paper_only(run, dataset, method, reason):
-    artifact_run = run(
-        [(0.70, 0.90), (0.74, 0.91), (0.78, 0.92)], dataset=dataset, method=method, stands=("table_1", "cnc")
-    )
+    artifact_run = run(VALUES, dataset=dataset, method=method, stands=("table_1", "cnc"))
     table = compare(printed(("cmnist", "erm", METRICS[0], 74.0, 3.0)), load_metrics([artifact_run]), 3)
     assert table["verdict"].tolist() == ["other settings" if reason else "not known"]
     assert table["reason"].fillna("").tolist() == [reason]
@@ -172,42 +169,31 @@ def test_nothing_run_at_all_is_a_table_of_printed_numbers():
 
 
 def test_a_number_lost_in_print_is_neither_agreed_with_nor_not(run):
-    (row,) = compare(
-        printed(("cmnist", "cnc", METRICS[0], np.nan, np.nan)), load_metrics([run([(0.7, 0.9)] * 3)]), 3
-    ).to_dict("records")
+    lost = printed(("cmnist", "cnc", METRICS[0], np.nan, np.nan))
+    (row,) = compare(lost, load_metrics([run([(0.7, 0.9)] * 3)]), 3).to_dict("records")
     assert (row["verdict"], row["reason"], row["seeds"]) == ("not compared", "nothing printed", 3)
     assert row["ours"] == pytest.approx(70.0) and np.isnan(row["difference"])
 
 
 def test_a_printed_setting_picks_the_runs_that_have_it(run):
-    reported = pd.concat(
-        [
-            printed(("cmnist", "cnc", METRICS[0], 70.0, 1.0)).assign(setting=f"p_corr=0.995;lambda={x}")
-            for x in ("0.2", "0.75")
-        ]
-    )
+    row = printed(("cmnist", "cnc", METRICS[0], 70.0, 1.0))
+    reported = pd.concat([row.assign(setting=f"p_corr=0.995;lambda={x}") for x in ("0.2", "0.75")])
     alone = compare(reported, load_metrics([run([(0.7, 0.9)] * 3)]), 3)  # one run, at the default
     assert alone["seeds"].tolist() == [0, 3]
     artifact_run = run([(0.6, 0.9)] * 3, paper_dataset="celeba")
     (file,) = (f"{folder}/metrics.csv" for folder in artifact_run.folders)
     table = pd.read_csv(file)
-    swept = [
-        table.assign(**{"lambda": x, "value": table["value"] + x, "method": f"cnc+lambda={x}"}) for x in (0.2, 0.75)
-    ]
-    pd.concat(swept).to_csv(file, index=False)
-    assert compare(reported.assign(dataset="celeba"), load_metrics([artifact_run]), 3)[
-        "ours"
-    ].tolist() == pytest.approx([80.0, 135.0])
+    swept = [{"lambda": x, "value": table["value"] + x, "method": f"cnc+lambda={x}"} for x in (0.2, 0.75)]
+    pd.concat([table.assign(**columns) for columns in swept]).to_csv(file, index=False)
+    found = compare(reported.assign(dataset="celeba"), load_metrics([artifact_run]), 3)
+    assert found["ours"].tolist() == pytest.approx([80.0, 135.0])
 
 
 def test_each_data_set_that_is_used_has_its_row(run):
-    used_dataset = [
-        run([(value, 0.9)] * 3, dataset=dataset) for value, dataset in ((0.7, "cmnist"), (0.6, "colored_digits"))
-    ]
-    table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics(used_dataset), 3)
-    assert {row["data"]: row["ours"] for row in table.to_dict("records")} == pytest.approx(
-        {"cmnist": 70.0, "colored_digits": 60.0}
-    )
+    accuracies = {"cmnist": 0.7, "colored_digits": 0.6}
+    runs = [run([(value, 0.9)] * 3, dataset=dataset) for dataset, value in accuracies.items()]
+    table = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), load_metrics(runs), 3)
+    assert dict(zip(table["data"], table["ours"] / 100, strict=True)) == pytest.approx(accuracies)
 
 
 def test_methods_do_not_mix(run):
@@ -221,16 +207,7 @@ def test_chunks_of_seeds_count_together(run, tmp_path):
     later = tmp_path / "runs/cmnist/cnc/s3"
     later.mkdir(parents=True)
     measured([(0.78, 0.9)]).assign(seed=2, dataset="cmnist", method="cnc").to_csv(later / "metrics.csv", index=False)
-    metrics = load_metrics(
-        [
-            ArtifactRun(
-                artifact_run.paper_dataset,
-                artifact_run.dataset,
-                artifact_run.paper_method,
-                (*artifact_run.folders, str(later)),
-            )
-        ]
-    )
+    metrics = load_metrics([replace(artifact_run, folders=(*artifact_run.folders, str(later)))])
     (row,) = compare(printed(("cmnist", "cnc", METRICS[0], 77.4, 3.0)), metrics, 3).to_dict("records")
     assert (row["seeds"], row["ours"]) == (3, pytest.approx(74.0))
 
@@ -272,19 +249,14 @@ def test_how_a_number_is_shown(mean, std, text):
 @pytest.fixture
 def table(run):
     reported = printed(("cmnist", "cnc", METRICS[0], 77.4, 0.1), ("celeba", "cnc", METRICS[0], 88.8, np.nan))
-    return compare(
-        reported, load_metrics([run([(0.769, 0.90), (0.770, 0.91), (0.771, 0.92)], sizes={"0, red": 200_000.0})]), 3
-    )
+    values = [(0.769, 0.90), (0.770, 0.91), (0.771, 0.92)]
+    return compare(reported, load_metrics([run(values, sizes={"0, red": 200_000.0})]), 3)
 
 
 def test_a_table_as_people_read_it(table):
     first, second = format_table(table).to_dict("records")
-    assert (first["reported"], first["ours"], first["difference"], first["seeds"]) == (
-        "77.4 (0.1)",
-        "77.0 (0.1)",
-        "-0.4",
-        "3",
-    )
+    shown = [first[name] for name in ("reported", "ours", "difference", "seeds")]
+    assert shown == ["77.4 (0.1)", "77.0 (0.1)", "-0.4", "3"]
     assert (first["metric"], first["data used"], first["verdict"]) == ("worst group accuracy", "cmnist", "within 2")
     assert (second["reported"], second["ours"], second["difference"], second["data used"]) == ("88.8", "–", "", "–")
 

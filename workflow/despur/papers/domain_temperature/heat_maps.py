@@ -40,9 +40,8 @@ def load_printed_grids(method: str) -> pd.DataFrame:
     """The numbers of the paper's three tables of a method, percent."""
     table = pd.concat([load_reported(f"table_{number}") for number in TABLES[method]], ignore_index=True)
     settings = pd.DataFrame([parse_settings(text) for text in table["setting"]])[GRID].astype(float)
-    selected = table["note"].fillna("").str.startswith("selected")
-    numbers = settings.assign(metric=table["metric"], accuracy=table["mean"], selected=selected)
-    return numbers.assign(source="printed", paper_method=method)
+    numbers = settings.assign(source="printed", paper_method=method, metric=table["metric"], accuracy=table["mean"])
+    return numbers.assign(selected=table["note"].fillna("").str.startswith("selected"))
 
 
 def plot_heat_map(axis: Any, table: pd.DataFrame, title: str) -> None:

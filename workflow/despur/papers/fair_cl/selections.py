@@ -70,6 +70,6 @@ def format_rules(table: pd.DataFrame) -> pd.DataFrame:
     table = table[table["settings"].isna() | (table["settings"] > 1)].drop(columns="settings")
     table = table.sort_values("seeds", key=lambda seeds: seeds == 0, kind="stable")
     shown = {name: format_column(table[name]) for name in ("val_accuracy", "val_gap", "accuracy", "gap")}
-    shown["rule"] = table["rule"].str.replace("_", " ")
+    shown["rule"] = table["rule"].fillna("–").str.replace("_", " ")
     shown["on_front"] = table["on_front"].map({True: "yes", False: "no"})
     return name_columns(table.assign(**shown).fillna("–"), {"on_front": "on the front"})
