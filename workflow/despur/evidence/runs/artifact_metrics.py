@@ -78,8 +78,8 @@ def _load(artifact_runs: Sequence[ArtifactRun], files: dict[str, str]) -> pd.Dat
         for table in run_files.read_parts(artifact_run, files):
             part = table.rename(columns={"dataset": "data"}).assign(**identify_rows(artifact_run))
             part["data"] = part["data"].map(partial(name_data, artifact_run))
-            runs = [*part[["data", "method"]].drop_duplicates().itertuples(index=False, name=None)]
-            told = [(*run, *describe_run(artifact_run, *run, measured)) for run in runs]
+            runs = part[["data", "method"]].drop_duplicates().to_numpy()
+            told = [(data, method, *describe_run(artifact_run, data, method, measured)) for data, method in runs]
             part = part.merge(pd.DataFrame(told, columns=["data", "method", *TOLD]), on=["data", "method"])
             if "value" in part:  # what is never compared is about all seeds
                 part["collapsed"] = False if artifact_run.substitute else mark_collapsed(part)
