@@ -2,8 +2,8 @@
 nothing."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from despur.cli import data_checks, data_doubts
 from despur.cli.rows import Row
@@ -36,40 +36,36 @@ def check(dataset: str | None = None, configfile: Path | None = None) -> Iterato
 STATES = ("bundled", "present", "made", "download", "missing")
 
 
-@dataclass
-class NeededData:
-    """A data set that a configuration needs, and the results that are made from its raw files."""
+class NeededData(NamedTuple):
+    """A data set that results need. ``state``: one of STATES. ``missing``: the patterns of its raw files that are not
+    here."""
 
     point: Spec
-    results: list[ResultPath]
+    state: str
+    missing: list[str]
 
-    @property
-    def name(self) -> str:
-        return self.point.base_name
-
-    def describe_state(self, root: Path) -> str:
-        """One of STATES."""
-        if not raw_files.list_patterns(self.point):
-            return "bundled"
-        if not raw_files.list_missing(self.point, root):
-            return "present"
-        if all((result.folder / "about.json").exists() for result in self.results):
-            return "made"
-        return "download" if raw_files.is_downloaded(self.point) else "missing"
-
-    def describe(self, root: Path) -> str:
+    def describe(self) -> Row:
         """One line: state, name, which files are missing and where they come from."""
-        state = self.describe_state(root)
-        line = f"{state:<10}{self.name}"
-        if state not in ("missing", "download"):
-            return line
-        missing = ", ".join(pattern.split(" |")[0] for pattern in raw_files.list_missing(self.point, root))
-        return f"{line}: {missing}; from {find_statement(self.name, 'SOURCE')}"
+        name, lacking = self.point.base_name, ""
+        if self.state in ("missing", "download"):
+            files = ", ".join(pattern.split(" |")[0] for pattern in self.missing)
+            lacking = f": {files}; from {find_statement(name, 'SOURCE')}"
+        text = f"{self.state:<10}{name}{lacking}"
+        return Row(text, "datasets", name=name, state=self.state, missing=self.missing)
 
 
-def find_worst_state(needed: Iterable[NeededData], root: Path) -> str:
-    """Of the data sets that results need, the state of the one that is hardest to get."""
-    return max((data.describe_state(root) for data in needed), key=STATES.index)
+def look_for_data(point: Spec, results: Iterable[ResultPath]) -> NeededData:
+    """Whether the raw files of a data set are here, from which ``results`` are made."""
+    missing, state = raw_files.list_missing(point, data_root()), "missing"
+    if not raw_files.list_patterns(point):
+        state = "bundled"
+    elif not missing:
+        state = "present"
+    elif all((result.folder / "about.json").exists() for result in results):
+        state = "made"
+    elif raw_files.is_downloaded(point):
+        state = "download"
+    return NeededData(point, state, missing)
 
 
 def list_results(configfile: Path) -> list[ResultPath]:
@@ -80,13 +76,13 @@ def list_results(configfile: Path) -> list[ResultPath]:
 
 def list_needed_data(results: Iterable[ResultPath]) -> list[NeededData]:
     """The data sets that results need, by name and raw files."""
-    needed: dict[tuple[str, tuple[str, ...]], NeededData] = {}
+    needed: dict[tuple[str, tuple[str, ...]], tuple[Spec, list[ResultPath]]] = {}
     for result in (each for each in results if each.stage == "data"):
         for point in result.datasets.points:
             raw = point.source or point
             key = raw.base_name, raw_files.list_patterns(raw)
-            needed.setdefault(key, NeededData(raw, [])).results.append(result)
-    return [needed[key] for key in sorted(needed)]
+            needed.setdefault(key, (raw, []))[1].append(result)
+    return [look_for_data(*needed[key]) for key in sorted(needed)]
 
 
 def list_trained(results: Iterable[ResultPath]) -> Iterator[Spec]:
@@ -109,17 +105,15 @@ def describe_weights(points: Iterable[Spec]) -> Iterator[Row]:
 def check_configured(configfile: Path) -> Iterator[str]:
     """Of each data set and of the weights that a configuration needs: whether the files are there; none is read. Raises
     SettingError or InputError if some are not."""
-    root, results = data_root(), list_results(configfile)
+    results = list_results(configfile)
     yield (
-        f"looked for under {root.resolve()} (DESPUR_DATA_ROOT), not read: despur check NAME does. "
+        f"looked for under {data_root().resolve()} (DESPUR_DATA_ROOT), not read: despur check NAME does. "
         f"Pretrained weights: under {weights_root().resolve()} (DESPUR_WEIGHTS_ROOT).\n"
     )
     needed = list_needed_data(results)
-    for data in needed:
-        state, lacking = data.describe_state(root), raw_files.list_missing(data.point, root)
-        yield Row(data.describe(root), "datasets", name=data.name, state=state, missing=lacking)
+    yield from (data.describe() for data in needed)
     yield from describe_weights(list_trained(results))
-    missing = [data.name for data in needed if data.describe_state(root) == "missing"]
+    missing = [data.point.base_name for data in needed if data.state == "missing"]
     if missing:
         raise SettingError(
             f"{len(missing)} of {len(needed)} data sets are missing: {', '.join(dict.fromkeys(missing))}"
@@ -133,6 +127,7 @@ def check_dataset(name: str) -> Iterator[str]:
     sweep, root = resolve("datasets", name), data_root()
     yield f"{read_docstring('datasets', sweep.base_name)}\n\nlicense: {find_statement(sweep.base_name, 'LICENSE')}"
     yield f"looked for under {root.resolve()} (DESPUR_DATA_ROOT)"
+    methods = data_checks.list_methods(sweep.base_name)
     for point in sweep.points:
         raw, source = point.source or point, find_statement(sweep.base_name, "SOURCE")
         missing = raw_files.list_missing(raw, root)
@@ -143,14 +138,13 @@ def check_dataset(name: str) -> Iterator[str]:
             raise InputError(f"this check downloads nothing: {'; '.join(tokenizer)}")
         dataset = build_dataset(raw, root)
         keys = data_checks.read_inputs(dataset)
-        lists = (
-            data_checks.list_missing_attributes,
-            data_checks.list_missing_class_embeddings,
-            data_checks.list_encoders_to_name,
-        )
-        lacking = [line for list_missing in lists for line in list_missing(dataset, sweep.base_name)]
-        doubts = data_doubts.list_doubts(dataset, keys, own=sweep.base_name == "bring_your_own")
-        gaps = [*data_checks.list_gaps(dataset), *lacking, *doubts]
+        gaps = [
+            *data_checks.list_gaps(dataset),
+            *data_checks.list_missing_attributes(dataset, methods),
+            *data_checks.list_missing_class_embeddings(dataset, methods),
+            *data_checks.list_encoders_to_name(dataset, methods),
+            *data_doubts.list_doubts(dataset, keys, own=sweep.base_name == "bring_your_own"),
+        ]
         samples = {split: len(dataset.rows(split)) for split in dataset.splits}
         sizes = ", ".join(f"{count:,} {split}" for split, count in samples.items())
         shape = "x".join(map(str, dataset.inputs.shape[1:]))
@@ -160,7 +154,7 @@ def check_dataset(name: str) -> Iterator[str]:
         yield Row(text, "datasets", name=point.name, state="right", samples=samples, groups=groups, gaps=gaps)
         yield from data_checks.list_group_sizes(groups) if len(dataset.about["attributes"]) > 1 else ()
         yield from (f"  but {gap}" for gap in gaps)
-    yield from describe_weights(data_checks.list_methods(sweep.base_name))
+    yield from describe_weights(methods)
 
 
 def find_statement(dataset: str, name: str) -> str:

@@ -2,7 +2,7 @@
 values that a split lacks."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,12 +55,11 @@ def list_gaps(dataset: Dataset) -> Iterator[str]:
                 yield f"the split {split} has no sample of {what} {lacking}"
 
 
-def list_missing_attributes(dataset: Dataset, name: str) -> Iterator[str]:
-    """How many training samples have no attribute, and which methods run all the same. ``name``: of the data set,
-    without settings."""
+def list_missing_attributes(dataset: Dataset, methods: Iterable[Spec]) -> Iterator[str]:
+    """How many training samples have no attribute, and which of the ``methods`` run all the same."""
     rows = dataset.rows("train")
     if missing := len(rows) - len(dataset.rows_with_attribute("train")):
-        readers = [point for point in list_methods(name) if point.reads_true_attribute]
+        readers = [point for point in methods if point.reads_true_attribute]
         needing = ", ".join(point.base_name for point in readers if "held_out_share" not in point.settings)
         yield (
             f"the attribute of {missing:,} of {len(rows):,} training samples is missing: all methods run except "
@@ -73,11 +72,9 @@ def list_methods(name: str) -> list[Spec]:
     return [resolve("methods", method, name).points[0] for method in list_components("methods")]
 
 
-def list_missing_class_embeddings(dataset: Dataset, name: str) -> Iterator[str]:
-    """Which methods lack an embedding of each class, which they, or their stage 1, take from the data set. ``name``: of
-    the data set, without settings."""
-    points = list_methods(name)
-    needing = [p.base_name for p in points if any(part.settings.get("classes") == "given" for part in p.walk())]
+def list_missing_class_embeddings(dataset: Dataset, methods: Iterable[Spec]) -> Iterator[str]:
+    """Which methods lack an embedding of each class, which they, or their stage 1, take from the data set."""
+    needing = [p.base_name for p in methods if any(part.settings.get("classes") == "given" for part in p.walk())]
     if needing and dataset.class_embeddings is None and len(dataset.inputs.shape) == 2:
         yield (
             f"no class_embeddings, which {', '.join(needing)} need: bring them, or take the means of each class's "
@@ -85,10 +82,9 @@ def list_missing_class_embeddings(dataset: Dataset, name: str) -> Iterator[str]:
         )
 
 
-def list_encoders_to_name(dataset: Dataset, name: str) -> Iterator[str]:
-    """Which encoder fits images or texts, where methods take one for vectors by default. ``name``: of the data set,
-    without settings."""
-    default = resolve("methods", "erm", name).points[0].components["encoder"].base_name
+def list_encoders_to_name(dataset: Dataset, methods: Iterable[Spec]) -> Iterator[str]:
+    """Which encoder fits images or texts, where methods take one for vectors by default, as ERM does."""
+    default = next(point.components["encoder"].base_name for point in methods if point.base_name == "erm")
     encoders = {"": "bigru", "bert": "bert", "gpt2": "language_model", "roberta": "language_model"}
     of_texts = encoders.get(dataset.about.get("vocabulary", ""), "hf")
     fitting = {"image": "convnet", "tokens": of_texts}.get(dataset.about.get("input", ""))

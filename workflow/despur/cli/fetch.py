@@ -44,7 +44,7 @@ def fetch(
 def list_missing(configfile: Path) -> list[str]:
     """The data sets whose raw files a configuration lacks, and the encoders whose weights, with their settings."""
     results = list_results(configfile)
-    data = (each for each in list_needed_data(results) if each.describe_state(data_root()) in ("missing", "download"))
+    data = (each for each in list_needed_data(results) if each.state in ("missing", "download"))
     encoders = weight_files.list_encoders(list_trained(results), without=())
     names = [each.point.name for each in data] + [each.name for each in encoders if weight_files.list_missing(each)]
     return list(dict.fromkeys(names))

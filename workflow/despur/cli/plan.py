@@ -10,13 +10,13 @@ from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from despur.cli.check import find_worst_state, list_needed_data
+from despur.cli.check import STATES, list_needed_data
 from despur.cli.rows import Row
 from despur.orchestration import artifact_files, configuration, estimates, resources
 from despur.orchestration.gpu_slots import list_visible_gpus
 from despur.orchestration.plan import find_longest_chain, list_jobs, list_jobs_behind
 from despur.orchestration.targets import name_last_file
-from despur.specs.paths import ResultPath, data_root
+from despur.specs.paths import ResultPath
 from despur.specs.settings import SettingError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def list_open(config: Mapping[str, Any], device: str) -> Iterator[str]:
     open_runs = list(list_open_runs(config, sources))
     missing = {*filterfalse(is_done, unite(open_runs, "jobs"))}
     hours = [resources.estimate_hours(open_run.jobs & missing, device) for open_run in open_runs]
-    states = [find_worst_state(list_needed_data(open_run.jobs), data_root()) for open_run in open_runs]
+    states = [max((data.state for data in list_needed_data(open_run.jobs)), key=STATES.index) for open_run in open_runs]
     yield f"{'runs':>7}{f'{device.upper()} hours':>15}{'numbers':>9}{'claims':>8}{'per hour':>10}{'raw data':>10}  of"
     rows = [format_open(*row) for row in zip(open_runs, hours, states, strict=True)]
     yield from sorted(rows, key=lambda row: (row.values["raw_data"] == "missing", -row.values["per_hour"]))
