@@ -30,7 +30,6 @@ TINY = {
         r'"val_fraction": float_\(0.15': '"val_fraction": float_(0.05',
         r'"test_fraction": float_\(0.25': '"test_fraction": float_(0.05',
     },
-    "workflow/despur/warm/server.py": {r"    server\.fork_successor\(\)\n": ""},
     "workflow/despur/warm/preparation.py": {r" umap captum\.attr\n": "\n"},
     "config.yaml": {r".+": 'papers: [cnc]\nmethods: [erm, cnc]\nseeds: ["0-1"]\ndatasets:\n  cmnist: colored_digits\n'},
 }

@@ -1,7 +1,6 @@
-"""What the server does once for all its forks: it imports libraries, compiles functions and parses the package."""
+"""What the server does once for all its forks: it imports libraries and parses the package."""
 
 import gc
-import io
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -24,24 +23,6 @@ def import_libraries() -> None:
     for name in LIBRARIES.split():
         with suppress(ModuleNotFoundError):
             import_module(name)
-
-
-def compile_umap() -> None:
-    """Let numba compile the functions that a projection of few samples needs."""
-    from numpy.random import default_rng
-
-    from despur.numerics.umap import project
-
-    project(default_rng(0).standard_normal((64, 4), dtype="float32"), 0)
-
-
-def draw_figure() -> None:
-    """Let matplotlib and fontTools load what writes a figure."""
-    from matplotlib.figure import Figure
-
-    figure = Figure()
-    figure.suptitle("text")
-    figure.savefig(io.BytesIO(), format="pdf")
 
 
 def parse_package() -> None:

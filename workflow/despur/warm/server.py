@@ -1,8 +1,4 @@
-"""The server: it imports the libraries and is forked for each command.
-
-UMAP's functions are compiled in each process that uses them, and directional derivatives import torch's compiler; both
-take seconds. So the server forks a successor that does this once and then takes over. Until then the server itself
-runs commands."""
+"""The server: it imports the libraries and is forked for each command."""
 
 import json
 import os
@@ -12,12 +8,11 @@ import signal
 import socket
 import sys
 from contextlib import suppress
-from importlib import import_module
 from typing import Any
 
 from despur.warm import folder, is_alive
 from despur.warm.child import run_and_exit, take_over
-from despur.warm.preparation import compile_umap, draw_figure, import_libraries, parse_package, prepare_forks
+from despur.warm.preparation import import_libraries, parse_package, prepare_forks
 
 
 def receive(client: socket.socket) -> tuple[dict[str, Any], list[int]]:
@@ -31,7 +26,7 @@ class Server:
     """Listens for commands, forks for each, sends its exit status to the client, and ends with its owner."""
 
     def __init__(self, owner: int) -> None:
-        self.owner, self.folder, self.successor, self.retired = owner, folder(owner), 0, False
+        self.owner, self.folder = owner, folder(owner)
         self.clients: dict[int, socket.socket] = {}  # by process id of the child
         for other in self.folder.parent.glob(f"despur-{os.getuid()}-*"):  # of servers that were killed
             number = other.name.rpartition("-")[2]
@@ -42,61 +37,24 @@ class Server:
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(address))
         self.listener.listen(64)
-        self.listener.setblocking(False)
-
-    def fork_successor(self) -> None:
-        """Fork a server that first does what takes seconds and then takes over."""
-        signal.signal(signal.SIGUSR1, lambda *_: self.retire())
-        server = os.getpid()
-        self.successor = os.fork()
-        if not self.successor:
-            signal.signal(signal.SIGUSR1, signal.SIG_DFL)
-            compile_umap()
-            draw_figure()
-            import_module("torch._dynamo")
-            prepare_forks()
-            if os.getppid() == server:
-                os.kill(server, signal.SIGUSR1)
-
-    def retire(self) -> None:
-        """Take no more commands."""
-        self.retired = True
 
     def serve(self) -> list[str]:
         """Serve commands. Returns in each child, with its command; in the server, with no command, when the owner has
-        ended or the successor has taken over."""
+        ended."""
         self.events = selectors.DefaultSelector()
         self.events.register(self.listener, selectors.EVENT_READ)
         signal.set_wakeup_fd(self.open_wakeup())
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        while self.clients or (is_alive(self.owner) and not self.retired):
+        while self.clients or is_alive(self.owner):
             for key, _ in self.events.select(timeout=1):
                 if key.fileobj is self.listener:
-                    if command := self.accept():
+                    if command := self.start(self.listener.accept()[0]):
                         return command
                 elif isinstance(key.data, int):  # its client is gone
                     self.events.unregister(key.fileobj)
                     os.kill(key.data, signal.SIGKILL)
             self.report_ended()
-            if self.retired and self.listener.fileno() >= 0:
-                self.events.unregister(self.listener)
-                self.listener.close()
-        if not self.retired:
-            self.clean_up()
-        return []
-
-    def clean_up(self) -> None:
-        """End the successor that has not taken over, and remove the server's folder."""
-        if self.successor:
-            os.kill(self.successor, signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    def accept(self) -> list[str]:
-        """Start the command of the next client; in the child, returns this command."""
-        with suppress(BlockingIOError):  # the successor was faster
-            client = self.listener.accept()[0]
-            client.setblocking(True)  # some systems inherit it from the listener
-            return self.start(client)
         return []
 
     def open_wakeup(self) -> int:
@@ -121,8 +79,7 @@ class Server:
             self.events.register(client, selectors.EVENT_READ, child)
             return []
         signal.set_wakeup_fd(-1)
-        for number in (signal.SIGCHLD, signal.SIGUSR1):
-            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self.events.close()
         for other in (self.listener, client, self.wakeup_reader, self.wakeup_writer, *self.clients.values()):
             other.close()
@@ -145,12 +102,10 @@ class Server:
 
 
 def main() -> None:
-    os.environ["NUMBA_THREADING_LAYER"] = "forksafe"  # UMAP runs before forks
     server = Server(int(sys.argv[1]))  # clients can connect while it imports
     import_libraries()
     parse_package()
     prepare_forks()
-    server.fork_successor()
     if command := server.serve():
         run_and_exit(command)
 
