@@ -25,7 +25,7 @@ from despur.storage.store import write_json
 def test_points_lie_in_their_ranges_and_more_trials_begin_with_the_same():
     few, many = (trials.draw_points("focal", "waterbirds", count) for count in (4, 60))
     assert few == many[:4] and few[0] == [] and len({tuple(point) for point in many}) == 60
-    ranges = trials.list_ranges("focal", "waterbirds")
+    ranges = trials.find_ranges("focal", "waterbirds")
     assert set(ranges) == {"learning_rate", "weight_decay", "gamma"} and all(each.source for each in ranges.values())
     for point in many[1:]:
         for key, text in (each.split("=") for each in point):
@@ -61,7 +61,7 @@ def test_methods_get_the_same_values_of_the_same_ranges_and_what_a_name_sets_is_
     kept = trials.draw_points("erm+learning_rate=0.5", "waterbirds", 3)[1]
     assert [each.partition("=")[0] for each in kept] == ["weight_decay"]
     with pytest.raises(SettingError, match="declares no search range"):
-        trials.draw_points("zero_shot", "waterbirds", 3)
+        [*search.describe_ranges("zero_shot", "waterbirds")]
 
 
 def test_the_settings_of_a_stage_1_are_searched_with_those_of_its_method():

@@ -4,7 +4,7 @@ the same number of trials for each method of a matrix; the best ones make a conf
 
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from despur.cli.run import call_snakemake, make_metrics, require_checkout, spell
 from despur.cli.show import rank_points, show_runs
 from despur.orchestration.configuration import load_configuration
 from despur.orchestration.plan import list_jobs_behind
-from despur.orchestration.trials import list_folders, list_ranges, list_trials
+from despur.orchestration.trials import find_ranges, list_folders, list_trials
 from despur.specs.hyperparameters import RULES
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
@@ -74,9 +74,7 @@ def search_settings(
         return
     trained = train_trials(folders, options)
     yield from describe_lost(folders, trained)
-    ranked = [*rank_trials(method, trained, selection)]
-    yield from ranked
-    best = next(line.values["point"] for line in ranked if isinstance(line, Row))
+    best = yield from rank_trials(method, trained, selection)
     winner = [folder for chunk in spell_folders(best, data, [], str(seeds)) for folder in use_finished(chunk)]
     make_metrics(winner, options)
     yield f"\nthe best of {len(trained)} points, with {seeds} seeds:"
@@ -104,10 +102,8 @@ def search_matrix(configfile: Path, options: Sequence[str], dry_run: bool) -> It
     yield from describe_lost([*every], every_trained)
     winners = {}
     for name, folders in trials.items():
-        ranked = [*rank_trials(name, [folder for folder in folders if folder in every_trained], "best")]
         yield f"\n{name}"
-        yield from ranked
-        winners[name] = next(line.values["point"] for line in ranked if isinstance(line, Row))
+        winners[name] = yield from rank_trials(name, [folder for folder in folders if folder in every_trained], "best")
     write_tuned(target, header, config, winners)
     yield f"\n{target} has the best point of each method: make reference CONFIG={target}"
 
@@ -144,11 +140,14 @@ def describe_lost(folders: Sequence[str], trained: Sequence[str]) -> Iterator[st
         yield f"{len(lost)} of {len(folders)} trials could not be trained (results/logs says why): {', '.join(lost)}"
 
 
-def rank_trials(name: str, trained: Sequence[str], selection: str) -> Iterator[str]:
-    """A line for each trial of a method that was trained, the best on validation data first."""
+def rank_trials(name: str, trained: Sequence[str], selection: str) -> Generator[str, None, str]:
+    """A line for each trial of a method that was trained, the best on validation data first; returns the best."""
     if not trained:
         raise SettingError(f"{name}: no trial could be trained; results/logs says why")
-    yield from rank_points(load_points(trained, selection), find_roles(Path(trained[0]), selection), ("validation",))
+    roles = find_roles(Path(trained[0]), selection)
+    ranked = [*rank_points(load_points(trained, selection), roles, ("validation",))]
+    yield from ranked
+    return next(str(line.values["point"]) for line in ranked if isinstance(line, Row))
 
 
 def write_tuned(target: Path, header: str, config: Mapping[str, Any], winners: Mapping[str, str]) -> None:
@@ -159,8 +158,10 @@ def write_tuned(target: Path, header: str, config: Mapping[str, Any], winners: M
 
 
 def describe_ranges(method: str, data: str) -> Iterator[str]:
-    """A line for each setting that is searched."""
-    for key, span in list_ranges(method, data).items():
+    """A line for each setting that is searched. Raises SettingError where there is none."""
+    if not (ranges := find_ranges(method, data)):
+        raise SettingError(f"{method} declares no search range (search=log_uniform(...) of a setting) that is not set")
+    for key, span in ranges.items():
         yield f"{key}: {span.low:.6g} to {span.high:.6g}, {SCALES[span.scale]} ({span.source})"
 
 

@@ -86,8 +86,12 @@ def rank_points(table: "pd.DataFrame", roles: Roles, shown_of: Sequence[str] = (
     named = table.assign(name=name_metrics(table))
     names = list_ranking(table, roles)
     shown = named[named["name"].isin(names) & named["shown"].isin(["validation", "best"])]
-    values = shown.groupby(["point", "name", "shown"], sort=False)["value"].agg(list)
-    means = {point: [_mean(values, (point, name, "validation")) for name in names] for point in named["point"].unique()}
+    values = shown.groupby(["point", "name", "shown"], sort=False)["value"]
+    averages, spreads = values.mean(), values.agg(format_spread)
+    means = {
+        point: [averages.get((point, name, "validation"), math.nan) for name in names]
+        for point in named["point"].unique()
+    }
     columns = [(name, column) for name in names for column in shown_of]
     heads = [f"{roles.splits[column]} {name}" for name, column in columns]
     width, widths = max(map(len, ["setting", *means])), [max(len(head), 16) + 2 for head in heads]
@@ -97,10 +101,10 @@ def rank_points(table: "pd.DataFrame", roles: Roles, shown_of: Sequence[str] = (
     yield f"  {'setting':<{width}}" + "".join(map(str.rjust, heads, widths)) + "  seeds" * differ
     ranked = sorted(means, key=lambda point: [math.inf if math.isnan(mean) else -mean for mean in means[point]])
     for rank, point in enumerate(ranked, start=1):
-        cells = [values.get((point, *column), []) for column in columns]
-        text = "".join(map(str.rjust, map(format_spread, cells), widths)) + f"{seeds[point]:>7}" * differ
+        cells = [spreads.get((point, *column), "–") for column in columns]
+        text = "".join(map(str.rjust, cells, widths)) + f"{seeds[point]:>7}" * differ
         numbers = {"seeds": seeds[point]} | {
-            f"{name} {column}": _mean(values, (point, name, column)) for name, column in columns
+            f"{name} {column}": averages.get((point, name, column), math.nan) for name, column in columns
         }
         mark = "*" if means[point] == means[ranked[0]] and not math.isnan(means[point][0]) else " "
         yield Row(f"{mark} {point:<{width}}{text}", "points", point=point, rank=rank, **numbers)
@@ -125,12 +129,6 @@ def list_ranking(table: "pd.DataFrame", roles: Roles) -> list[str]:
     ranking = [name for key in dict.fromkeys((roles.metric, RANKED)) for name in by_metric.get(key, [])]
     first = min(by_metric.items(), key=lambda item: item[0] == "samples")[1]
     return ranking or by_metric.get("probe_accuracy") or first
-
-
-def _mean(values: "pd.Series", key: tuple[str, str, str]) -> float:
-    """The mean of the values of a key; NaN of none."""
-    kept = [value for value in values.get(key, []) if value == value]
-    return sum(kept) / len(kept) if kept else math.nan
 
 
 def list_metrics(point: str, table: "pd.DataFrame", roles: Roles, groups: bool) -> Iterator[str]:

@@ -6,11 +6,11 @@ from pathlib import Path
 from despur.cli.rows import Row
 from despur.orchestration import experiments
 from despur.orchestration.configuration import list_shown_results, load_all_configurations
-from despur.specs.paths import ResultPath
+from despur.specs.paths import BY_SEED, ResultPath
 from despur.specs.stages import STAGES
 from despur.storage.digest import list_checkpoints
 
-FOLDERS = ("data/*", "stage1/*/*/*", "groups/*/*/*", "runs/*/*/*")  # below results/
+FOLDERS = ("data/*", *(f"{folder}/*/*/*" for folder in BY_SEED))  # below results/
 CHECKPOINTS = ".resume/*"
 
 

@@ -34,7 +34,7 @@ def list_folders(method: str, data: str, trials: int) -> tuple[str, ...]:
     for kind, name, dataset in (("methods", method, parse(data)[0]), ("datasets", data, "")):
         if len(resolve(kind, name, dataset).points) > 1:
             raise SettingError(f"{name} has several points: a search tries points of its own, on one data set")
-    points = draw_points(method, data, trials) if find_ranges(method, data) else [[]]
+    points = draw_points(method, data, trials)
     folders = (list_run_folders(data, "+".join([method, *point]), 1)[0] for point in points)
     return tuple(dict.fromkeys(folders))
 
@@ -55,16 +55,10 @@ def read_ranges(spec: Spec, path: str = "") -> dict[str, SearchRange]:
     return ranges
 
 
-def list_ranges(method: str, data: str) -> dict[str, SearchRange]:
-    """As :func:`find_ranges`. Raises SettingError where there are none."""
-    if ranges := find_ranges(method, data):
-        return ranges
-    raise SettingError(f"{method} declares no search range (search=log_uniform(...) of a setting) that is not set")
-
-
 def draw_points(method: str, data: str, trials: int) -> list[list[str]]:
-    """The settings of each trial, as ``key=value``; none of the first, which has those without a search."""
-    ranges = list_ranges(method, data)
+    """The settings of each trial, as ``key=value``; none of the first, which has those without a search, nor of any
+    where no range is declared."""
+    ranges = find_ranges(method, data)
     drawn = [[f"{key}={draw_value(key, span, trial)}" for key, span in ranges.items()] for trial in range(1, trials)]
     return [[], *drawn]
 
