@@ -94,7 +94,9 @@ def results(config: dict[str, Any]) -> None:
             file.write_text(f"<h1>{artifact}</h1>")
         write_csv(table_file(config, "cnc", artifact), table)
     write_csv(table_file(config, "cnc", "figure_5"), table_1())
-    write_figure(Path(artifact_files.list_outputs(config, "cnc", "figure_5")[0]).with_suffix(""), create_panels(1)[0])
+    write_figure(
+        Path(artifact_files.list_outputs(config, "cnc", "figure_5")[0]).with_suffix(""), create_panels(1, 3, 2)[0]
+    )
     for artifact_run in experiments.list_artifact_runs(config, "cnc", "table_1"):
         write_json(Path(artifact_run.folders[0]) / "about.json", {"seconds": 1.0, "peak_memory_mb": 500.0})
     prefix = Path(matrix.list_outputs(config)[0]).with_suffix("")

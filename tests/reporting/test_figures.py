@@ -11,6 +11,7 @@ from project import SOURCE
 
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.cnc import figures
+from despur.reporting import projections
 from despur.reporting.figures import COLORS, limit_percent, name_data
 from despur.reporting.printed_names import BASELINES, NAMES
 from despur.reporting.projections import load_projections, write_projections
@@ -145,15 +146,11 @@ def test_the_theorem_s_figure_shows_gaps_and_bounds_of_every_class(artifact_runs
             assert row["value"] == looked_up(table, row, row["metric"], row["group"])
 
 
-def plane(z, seed):
-    """Stands for UMAP: the first two components."""
-    return z[:, :2]
-
-
 @pytest.fixture
-def trained(tmp_path):
+def trained(tmp_path, monkeypatch):
     """A maker of runs with made-up data and representations: z of a sample is its number in the data set, its class,
-    the seed."""
+    the seed. UMAP takes the first two components."""
+    monkeypatch.setattr(projections, "project", lambda z, seed: z[:, :2])
 
     def make(name, printed, stage="runs", dataset="colored_digits"):
         result = locate_result(tmp_path / "results" / stage / dataset / name / "s0-1")
@@ -174,7 +171,7 @@ def trained(tmp_path):
 
 def test_projections_cover_the_test_set_of_the_first_seed_and_know_its_labels(trained, tmp_path):
     artifact_run, built = trained("erm", "erm")
-    write_projections([artifact_run, artifact_run], tmp_path / "projections", plane)
+    write_projections([artifact_run, artifact_run], tmp_path / "projections")
     (points,) = load_projections(tmp_path / "figure_11", artifact_run)
     (data,) = built.values()
     rows = data.rows("test")
@@ -187,10 +184,11 @@ def test_projections_cover_the_test_set_of_the_first_seed_and_know_its_labels(tr
     assert set(points["seed"]) == {0} and set(points["kind_of_attribute"]) == {"color"}
 
 
-def test_projections_of_many_samples_are_of_the_same_random_part_for_all_methods(trained, tmp_path):
+def test_projections_of_many_samples_are_of_the_same_random_part_for_all_methods(trained, tmp_path, monkeypatch):
+    monkeypatch.setattr(projections, "SAMPLES", 7)
     artifact_runs = [trained(name, name)[0] for name in ("erm", "gdro")]
     for again in (1, 2):
-        write_projections(artifact_runs, tmp_path / str(again) / "projections", plane, samples=7)
+        write_projections(artifact_runs, tmp_path / str(again) / "projections")
     first, second = (load_projections(tmp_path / "1/figure_11", artifact_run)[0] for artifact_run in artifact_runs)
     assert len(first) == 7 and first["position"].is_unique
     assert first["position"].tolist() == second["position"].tolist() != list(range(7))
@@ -199,7 +197,7 @@ def test_projections_of_many_samples_are_of_the_same_random_part_for_all_methods
 
 def test_projections_of_stage_1_are_of_training_samples(trained, tmp_path):
     artifact_run, built = trained("erm", "erm", "stage1")
-    write_projections([artifact_run], tmp_path / "projections", plane)
+    write_projections([artifact_run], tmp_path / "projections")
     (points,) = load_projections(tmp_path / "figure_10", artifact_run)
     (data,) = built.values()
     assert points["x1"].tolist() == data.rows("train").tolist()
@@ -207,7 +205,7 @@ def test_projections_of_stage_1_are_of_training_samples(trained, tmp_path):
 
 def test_of_a_sweep_the_first_and_the_last_point_are_projected(trained, tmp_path):
     artifact_run, _ = trained("erm", "erm", dataset="colored_digits+p_corr=0.2~0.5~0.8")
-    write_projections([artifact_run], tmp_path / "projections", plane)
+    write_projections([artifact_run], tmp_path / "projections")
     assert [p["data"][0] for p in load_projections(tmp_path / "x", artifact_run)] == [
         f"colored_digits+p_corr={level}" for level in (0.2, 0.8)
     ]
@@ -215,7 +213,7 @@ def test_of_a_sweep_the_first_and_the_last_point_are_projected(trained, tmp_path
 
 def test_maps_show_every_projected_sample(trained, tmp_path):
     artifact_runs = [trained(name, name)[0] for name in METHODS]
-    write_projections(artifact_runs, tmp_path / "projections", plane)
+    write_projections(artifact_runs, tmp_path / "projections")
     shown = drawn(figures.ARTIFACTS["figure_11"], artifact_runs, tmp_path / "figure_11")
     points = pd.read_parquet(tmp_path / "projections.parquet")
     assert (
@@ -227,7 +225,7 @@ def test_maps_show_every_projected_sample(trained, tmp_path):
 
 def test_figure_2_names_the_level_and_worst_group_of_each_map(trained, tmp_path):
     artifact_run, _ = trained("erm", "erm", dataset="colored_digits+p_corr=0.2~0.5~0.8")
-    write_projections([artifact_run], tmp_path / "projections", plane)
+    write_projections([artifact_run], tmp_path / "projections")
     head = {"method": "erm", "split": "test", "metric": "worst_group_accuracy", "value": 0.5}
     rows = [
         {"dataset": f"colored_digits+p_corr={level}", "data.p_corr": level, "seed": seed, **head}
@@ -239,7 +237,8 @@ def test_figure_2_names_the_level_and_worst_group_of_each_map(trained, tmp_path)
     assert shown.groupby("p_corr").size().to_dict() == {0.2: 30, 0.8: 30}
 
 
-def test_figure_10_shows_inferred_labels_of_the_projected_samples_and_their_agreement(trained, tmp_path):
+def test_figure_10_shows_inferred_labels_of_the_projected_samples_and_their_agreement(trained, tmp_path, monkeypatch):
+    monkeypatch.setattr(projections, "SAMPLES", 20)
     base, _ = trained("erm", "erm", "stage1")
     artifact_runs, labels = [base], {}
     for i, kind in enumerate(("predictions", "clusters")):
@@ -254,7 +253,7 @@ def test_figure_10_shows_inferred_labels_of_the_projected_samples_and_their_agre
         ]
         pd.DataFrame(agreement).to_csv(result.folder / "agreement.csv", index=False)
         artifact_runs.append(ArtifactRun("cmnist", "colored_digits", kind, (str(result.folder),)))
-    write_projections(artifact_runs, tmp_path / "projections", plane, samples=20)
+    write_projections(artifact_runs, tmp_path / "projections")
     shown = drawn(figures.ARTIFACTS["figure_10"], artifact_runs, tmp_path / "figure_10")
     assert len(shown) == 20
     for i, kind in enumerate(labels):

@@ -93,7 +93,8 @@ def test_the_primary_claim_says_its_verdict_on_each_data_set():
                 "tier": [Tier.PAPER] * 3 + [Tier.SUBSTITUTE],
                 "verdict": ["holds", "not run here", "not run here", "seen here"],
             }
-        )
+        ),
+        measured_datasets=(),
     )
     assert found == "Primary claim: “best”: holds (cmnist), not run (celeba; waterbirds)."
 

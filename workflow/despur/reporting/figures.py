@@ -34,15 +34,13 @@ class Colors(dict[str, Any]):
 COLORS = Colors(zip(NAMES, cycle(PALETTE)))
 
 
-def create_panels(count: int, width: float = COLUMN, height: float = 2.2, **keywords: Any) -> tuple[Figure, Any]:
+def create_panels(count: int, width: float, height: float, **keywords: Any) -> tuple[Figure, Any]:
     """A row of panels in the style of despur. ``width`` and ``height`` are those of the figure, in inches."""
     figure, rows = label_rows([""], count, width, height, **keywords)
     return figure, rows[0]
 
 
-def create_grid(
-    rows: int, columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any
-) -> tuple[Figure, Any]:
+def create_grid(rows: int, columns: int, width: float, height: float, **keywords: Any) -> tuple[Figure, Any]:
     """Aligned panels (rows, columns) in the style of despur. ``width`` of the figure and ``height`` of a row, in
     inches."""
     set_style()
@@ -50,7 +48,7 @@ def create_grid(
 
 
 def label_rows(
-    names: Sequence[str], columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any
+    names: Sequence[str], columns: int, width: float, height: float, **keywords: Any
 ) -> tuple[Figure, list[Any]]:
     """Rows of panels in the style of despur, each with its name above. ``width`` of the figure and ``height`` of a row,
     in inches."""
@@ -64,7 +62,7 @@ def label_rows(
 
 
 def start_rows(
-    parts: Sequence[tuple[str, pd.DataFrame]], columns: int, width: float = COLUMN, height: float = 2.2, **keywords: Any
+    parts: Sequence[tuple[str, pd.DataFrame]], columns: int, width: float, height: float, **keywords: Any
 ) -> tuple[Figure, list[tuple[Any, pd.DataFrame]]]:
     """A figure with a row for each named part of a table: its panels, and the part. The rest as :func:`label_rows`."""
     figure, rows = label_rows([name for name, _ in parts], columns, width, height, **keywords)

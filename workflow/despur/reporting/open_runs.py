@@ -13,7 +13,7 @@ from despur.orchestration import artifact_files
 from despur.orchestration.experiments import ArtifactRun, configure_artifact, list_artifact_runs
 from despur.orchestration.plan import list_jobs_behind
 from despur.reporting.assertions import list_claim_assertions, list_sentence_assertions
-from despur.reporting.waiting import ShownRun, describe_points, find_numbers, find_waiting, group_numbers
+from despur.reporting.waiting import ShownRun, describe_points, find_waiting, find_waiting_numbers
 from despur.specs.paths import ResultPath, locate_result, parse_seeds
 from despur.specs.stages import PARTS
 from despur.storage.finished_runs import is_copy
@@ -49,30 +49,21 @@ def list_open_runs(config: Mapping[str, Any], sources: Sources) -> Iterator[Open
         measured = [*attach_sources(every, sources)]
         now, then = find_measured_methods(measured), find_measured_methods([*measured, *every])
         points = {shown: describe_points(shown.run, sources, now, then) for shown in itertools.chain(*groups)}
-        numbers_by_run = group_numbers(printed)
-        compared = {
-            number for shown in points for number in find_numbers(numbers_by_run, shown, points[shown], "compared")
-        }
         rows = {shown: table.to_dict("records") for shown, table in points.items()}
-        waiting_sentences = find_waiting(list_sentence_assertions(paper, printed), rows)
-        waiting_claims = find_waiting(list_claim_assertions(paper), rows)
+        of_tables = find_waiting_numbers(printed, points)
+        of_sentences = find_waiting(list_sentence_assertions(paper, printed), rows)
+        claims = find_waiting(list_claim_assertions(paper), rows)
         for group in groups:
             runs, jobs = find_open_jobs(group[0].run, sources)
-            if not runs:
-                continue
-            settled = {
-                number for shown in group for number in find_numbers(numbers_by_run, shown, points[shown], "settled")
-            }
-            numbers = (settled - compared).union(*(waiting_sentences[shown] for shown in group))
-            claims = set().union(*(waiting_claims[shown] for shown in group))
-            yield OpenRuns(
-                group[0].run,
-                tuple(dict.fromkeys(shown.run.artifact for shown in group)),
-                frozenset(runs),
-                frozenset(jobs),
-                frozenset((paper, number) for number in numbers),
-                frozenset((paper, *claim) for claim in claims),
-            )
+            if runs:
+                yield OpenRuns(
+                    group[0].run,
+                    tuple(dict.fromkeys(shown.run.artifact for shown in group)),
+                    frozenset(runs),
+                    frozenset(jobs),
+                    frozenset((paper, number) for shown in group for number in of_tables[shown] | of_sentences[shown]),
+                    frozenset((paper, *claim) for shown in group for claim in claims[shown]),
+                )
 
 
 def group_by_runs(config: Mapping[str, Any], paper: str) -> list[list[ShownRun]]:

@@ -1,7 +1,7 @@
 """Maps of representations in two dimensions, for the figures of a paper. One job makes all maps, because UMAP takes
 long to start."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +13,12 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.specs.paths import ResultPath, Run, locate_result
 from despur.storage.containers import Container
 from despur.storage.reading import read_parquet, reading
-from despur.storage.store import Array, atomic, load_dataset
+from despur.storage.store import atomic, load_dataset
 
 SAMPLES = 1000  # at most so many samples of a run: more would lie on top of each other
 
 
-def project_run(result: ResultPath, run: Run, to_plane: Callable[[Array, int], Array], samples: int) -> pd.DataFrame:
+def project_run(result: ResultPath, run: Run) -> pd.DataFrame:
     """Positions of a run's representations of random test samples. For a stage-1 model: of training samples, because
     inferences read those.
 
@@ -27,9 +27,9 @@ def project_run(result: ResultPath, run: Run, to_plane: Callable[[Array, int], A
     dataset = load_dataset(result.data.folder, run.data.name)
     split, selection = ("train", "last") if result.stage == "stage1" else (dataset.about["headline"], "best")
     rows = dataset.rows(split)
-    positions = np.sort(derive_generator("projections", run.seed).permutation(len(rows))[:samples])
+    positions = np.sort(derive_generator("projections", run.seed).permutation(len(rows))[:SAMPLES])
     z = Container(result.folder / "outputs.safetensors")[f"{run.key}/{selection}/z"][rows[positions]]
-    points = to_plane(z.astype(np.float32), run.seed)
+    points = project(z.astype(np.float32), run.seed)
     about, table = dataset.about, dataset.table.iloc[rows[positions]]
     return pd.DataFrame(
         {
@@ -50,12 +50,7 @@ def project_run(result: ResultPath, run: Run, to_plane: Callable[[Array, int], A
     )
 
 
-def write_projections(
-    artifact_runs: Sequence[ArtifactRun],
-    output: Path,
-    to_plane: Callable[[Array, int], Array] = project,
-    samples: int = SAMPLES,
-) -> None:
+def write_projections(artifact_runs: Sequence[ArtifactRun], output: Path) -> None:
     """``output``.parquet: the first seed of each run with representations; of a sweep, its first and last point."""
     parts = []
     for folder in dict.fromkeys(artifact_run.folders[0] for artifact_run in artifact_runs):
@@ -63,10 +58,8 @@ def write_projections(
         if result.stage != "groups":
             runs = result.runs()
             first = [run for run in runs if run.seed == runs[0].seed]
-            parts += [
-                project_run(result, run, to_plane, samples)
-                for run in (first[:1] if len(first) == 1 else [first[0], first[-1]])
-            ]
+            ends = {run.key: run for run in (first[0], first[-1])}
+            parts += [project_run(result, run) for run in ends.values()]
     with atomic(output.with_suffix(".parquet")) as temporary:
         pd.concat(parts, ignore_index=True).to_parquet(temporary, index=False)
 

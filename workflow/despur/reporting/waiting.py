@@ -59,12 +59,18 @@ def describe_points(
     return import_module(f"despur.papers.{artifact_run.paper}.method_names").add_names(points)
 
 
-def group_numbers(printed: pd.DataFrame) -> dict[tuple[str, str, str], list[Any]]:
-    """The rows of printed numbers that tables compare, by artifact, data set and method."""
-    groups: dict[tuple[str, str, str], list[Any]] = {}
+def find_waiting_numbers(printed: pd.DataFrame, points: Mapping[ShownRun, pd.DataFrame]) -> dict[ShownRun, set[int]]:
+    """The positions of the ``printed`` numbers of tables that wait for each run: nothing is compared with them yet.
+    ``points``: of each run what :func:`describe_points` says."""
+    numbers: dict[tuple[str, str, str], list[Any]] = {}
     for number in printed[printed["unit"].isin(COMPARED_UNITS) & printed["formula"].isna()].itertuples():
-        groups.setdefault((number.artifact, number.paper_dataset, number.method), []).append(number)
-    return groups
+        numbers.setdefault((number.artifact, number.paper_dataset, number.method), []).append(number)
+    compared, settled = (
+        {shown: {*find_numbers(numbers, shown, table, state)} for shown, table in points.items()}
+        for state in ("compared", "settled")
+    )
+    done = set().union(*compared.values())
+    return {shown: mine - done for shown, mine in settled.items()}
 
 
 def find_numbers(

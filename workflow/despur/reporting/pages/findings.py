@@ -76,11 +76,11 @@ def describe_all(evidence: Evidence, records: list[JudgedRecord]) -> str:
 def count_numbers(evidence: Evidence) -> str:
     """How many printed numbers are compared, and with which verdicts."""
     numbers = Counter(measurement.verdict for measurement in evidence.measurements)
-    compared = [measurement for measurement in evidence.measurements if measurement.verdict in COMPARED]
+    compared = select_verdicts(evidence.measurements, COMPARED)
     unknown = select_verdicts(compared, (NumberVerdict.NOT_KNOWN,))
     near = sum(numbers[verdict] for verdict in NEAR)
     remaining = sum(paper.standing[verdict] for paper in evidence.papers for verdict in NEAR)
-    fixed = [measurement for measurement in compared if measurement.verdict in COUNTED]
+    fixed = select_verdicts(compared, COUNTED)
     data_counts = sum(not measurement.settings for measurement in fixed)
     return (
         f"**Of {len(evidence.measurements)} distinct printed numbers {len(compared)} are compared with ours** "

@@ -141,7 +141,7 @@ def list_measured_datasets(paper: str, evidence: Evidence) -> set[str]:
     }
 
 
-def describe_primary(primary: pd.DataFrame, measured_datasets: Collection[str] = ()) -> str:
+def describe_primary(primary: pd.DataFrame, measured_datasets: Collection[str]) -> str:
     """``Primary claim: "CNC's accuracy is above JTT's": holds (waterbirds: +0.1 [+0.05, +0.15]), not run (celeba).`` Of
     a claim about several data sets that was not run, those that are not ``measured_datasets``."""
     said = []

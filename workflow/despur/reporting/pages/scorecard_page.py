@@ -19,6 +19,7 @@ from despur.orchestration import artifact_files, configuration, experiments, mat
 from despur.orchestration.configuration_files import list_files, load_merged
 from despur.orchestration.experiments import RESULTS
 from despur.reporting.pages import origin
+from despur.reporting.pages.number_lists import select_verdicts
 from despur.reporting.pages.summary import PaperSummary, summarize_papers
 from despur.specs.resolution import resolve
 from despur.storage.group_warnings import describe_warnings
@@ -59,10 +60,8 @@ class Page:
             "name": name,
             "artifacts": artifacts,
             "made": sum(bool(address) for _, address in artifacts),
-            "compared": [
-                self.link_runs(measurement) for measurement in measurements if measurement.verdict in COMPARED
-            ],
-            "beside": [self.link_runs(measurement) for measurement in measurements if measurement.verdict in BESIDE],
+            "compared": list(map(self.link_runs, select_verdicts(measurements, COMPARED))),
+            "beside": list(map(self.link_runs, select_verdicts(measurements, BESIDE))),
             "claims": split_claims(self.evidence.claims[self.evidence.claims["paper"] == name]),
             "command": self.command(name) if name in self.config["papers"] else format_command(name),
         }

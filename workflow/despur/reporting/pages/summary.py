@@ -19,6 +19,7 @@ from despur.reporting.pages.judged_claims import (
     select_own,
     shorten,
 )
+from despur.reporting.pages.number_lists import select_verdicts
 from despur.storage.store import InputError
 from despur.storage.texts import write_text
 
@@ -98,11 +99,7 @@ def count_cell(paper: PaperEvidence, verdicts: list[NumberVerdict]) -> str:
 
 def describe_settings(paper: PaperEvidence, evidence: Evidence) -> str:
     """``46 chosen by us, 12 fitted elsewhere; 3 seeds, cmnist_3v5``: of what was compared."""
-    compared = [
-        measurement
-        for measurement in evidence.measurements
-        if measurement.paper == paper.paper and measurement.verdict in COMPARED
-    ]
+    compared = [number for number in select_verdicts(evidence.measurements, COMPARED) if number.paper == paper.paper]
     kinds = ", ".join(f"{paper.settings[kind]} {kind}" for kind in Settings if paper.settings.get(kind))
     seeds = sorted({int(measurement.seeds) for measurement in compared if measurement.settings in [*Settings]})
     if not kinds:
@@ -127,7 +124,7 @@ def format_standing(count: int, standing: int) -> str:
 
 def describe_all(evidence: Evidence) -> str:
     """All papers together, in two sentences."""
-    compared = sum(measurement.verdict in COMPARED for measurement in evidence.measurements)
+    compared = len(select_verdicts(evidence.measurements, COMPARED))
     hold, fail, undecided = (sum(paper.claims[Tier.PAPER].get(v, 0) for paper in evidence.papers) for v in DECIDED)
     return (
         f"On the papers' own data, {hold} claims hold, {fail} fail and {undecided} are undecided; {compared} of "
