@@ -130,7 +130,7 @@ def test_results_older_than_their_job_are_taken_from_the_cache_others_are_put_th
 
 
 def test_times_of_a_run_are_listed_by_stage_paper_and_critical_path(jobs, monkeypatch):
-    monkeypatch.setattr(cost.artifact_files, "list_outputs", lambda config, paper, artifact: [TABLE])
+    monkeypatch.setattr(cost.artifact_files, "list_paper_outputs", lambda config, paper: [TABLE])
     monkeypatch.setattr(cost.matrix, "list_outputs", lambda config: [METRICS])
     times = cost.list_times({"papers": ["cnc"]}).set_index(["kind", "name"])
     assert times.loc[("stage", "stage 2"), "seconds"] == 20
@@ -147,4 +147,4 @@ def test_times_of_a_run_are_listed_by_stage_paper_and_critical_path(jobs, monkey
 
 def test_without_records_no_times_are_listed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert cost.list_times({"papers": ["cnc"]}).empty
+    assert cost.list_times({"papers": ["cnc"], "seeds": 1, "datasets": {}}).empty

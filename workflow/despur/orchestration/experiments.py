@@ -70,12 +70,16 @@ class ArtifactRun:
 
     @property
     def substitute(self) -> bool:
-        """Whether other data is used for the paper's. A subset of a data set is called by its setting:
-        bios+professions=nurse_surgeon is bios_nurse_surgeon; one of a family may be called by it: living17 is
-        breeds_living17."""
-        base, settings = parse(self.dataset)
-        same = {base, *(f"{base}_{value}" for values in settings.values() for value in values)}
-        return self.paper_dataset not in same and not self.paper_dataset.endswith(f"_{base}")
+        return is_substitute(self.paper_dataset, self.dataset)
+
+
+def is_substitute(paper_dataset: str, dataset: str) -> bool:
+    """Whether other data is used for the paper's. A subset of a data set is called by its setting:
+    bios+professions=nurse_surgeon is bios_nurse_surgeon; one of a family may be called by it: living17 is
+    breeds_living17."""
+    base, settings = parse(dataset)
+    same = {base, *(f"{base}_{value}" for values in settings.values() for value in values)}
+    return paper_dataset not in same and not paper_dataset.endswith(f"_{base}")
 
 
 @cache
@@ -99,20 +103,16 @@ def list_specifications(entry: Any, paper_dataset: str) -> list[str]:
     return [here] if isinstance(here, str) else list(here)
 
 
-def select_methods(config: Mapping[str, Any], paper_dataset: str, methods: Mapping[str, Any]) -> list[str]:
+def select_methods(config: Mapping[str, Any], paper_dataset: str, methods: Mapping[str, Any]) -> dict[str, str]:
     """Which of these printed methods the configuration runs on a data set of the paper, which may list some of the
-    runs. Other stages (``stage1/erm``) run for all."""
+    runs, and the settings that it gives each there, such as ``stage1.epochs=10``. Other stages (``stage1/erm``) run for
+    all."""
     chosen, entry = config.get("methods", methods), config["datasets"].get(paper_dataset)
-    here = entry.get("methods", methods) if isinstance(entry, Mapping) else methods
-    return [method for method, name in methods.items() if method in chosen and (method in here or "/" in name)]
-
-
-def find_own_settings(config: Mapping[str, Any], paper_dataset: str, method: str) -> str:
-    """The settings that the configuration gives a method on a data set of the paper: ``stage1.epochs=10``."""
-    match config["datasets"].get(paper_dataset):
-        case {"methods": {**settings}}:
-            return str(settings.get(method, ""))
-    return ""
+    listed = entry.get("methods") if isinstance(entry, Mapping) else None
+    settings = listed if isinstance(listed, Mapping) else {}
+    here = methods if listed is None else listed
+    selected = [method for method, name in methods.items() if method in chosen and (method in here or "/" in name)]
+    return {method: str(settings.get(method, "")) for method in selected}
 
 
 def configure_artifact(config: Mapping[str, Any], paper: str, artifact: str) -> dict[str, Any]:
@@ -149,9 +149,9 @@ def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[
     for paper_dataset in here.get("datasets", []):
         used = [_apply_paper_settings(paper, paper_dataset, data) for data in list_substitutes(config, paper_dataset)]
         datasets = [change_data(data, here.get("data", "")) for data in used]
-        for dataset, method in itertools.product(datasets, select_methods(config, paper_dataset, methods)):
+        selected = select_methods(config, paper_dataset, methods)
+        for dataset, (method, own) in itertools.product(datasets, selected.items()):
             method_seeds = seeds.get(method, config["seeds"]) if isinstance(seeds, Mapping) else seeds
-            own = find_own_settings(config, paper_dataset, method)
             names = [change_settings(name, own) for name in list_specifications(methods[method], paper_dataset)]
             left_over = [] if own else _list_screened(here, paper_dataset, dataset, method)
             screened = [run for run in left_over if run[1] not in names]
@@ -164,15 +164,14 @@ def list_own_runs(config: Mapping[str, Any], paper: str, artifact: str) -> list[
 def _list_screened(artifact: Mapping[str, Any], paper_dataset: str, dataset: str, method: str) -> list[tuple[str, str]]:
     """Data and specification of each run that a screening of a printed method left over; none on a substitute, which it
     was not screened on."""
-    substitute = ArtifactRun(paper_dataset, dataset, method, ()).substitute
-    points = () if substitute else resolve("datasets", dataset).points
+    points = () if is_substitute(paper_dataset, dataset) else resolve("datasets", dataset).points
     return [(p.name, name) for p in points for rule in list_screenings(artifact, method, p) for name in rule["runs"]]
 
 
 def _apply_paper_settings(paper: str, paper_dataset: str, dataset: str) -> str:
     """A data set as the configuration uses it, with the settings that it has in this paper; a substitute as it is."""
     text = load_experiments(paper).get("data", {}).get(paper_dataset, "")
-    if not text or ArtifactRun(paper_dataset, dataset, "", ()).substitute:
+    if not text or is_substitute(paper_dataset, dataset):
         return dataset
     named = parse(dataset)[1]
     return change_data(dataset, "+".join(item for item in text.split("+") if item.partition("=")[0] not in named))

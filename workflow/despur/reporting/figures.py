@@ -16,7 +16,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from despur.orchestration.experiments import ArtifactRun
+from despur.orchestration.experiments import is_substitute
 from despur.reporting.printed_names import DATA, NAMES
 from despur.storage.store import Array, atomic, write_csv
 
@@ -100,7 +100,7 @@ def name_data(paper_dataset: str, used_dataset: str) -> str:
     them)."""
     name = DATA.get(paper_dataset, paper_dataset)
     short_name = re.sub(r"\+[^+]*~[^+]*", "", used_dataset)
-    return f"{name}, substitute: {short_name}" if ArtifactRun(paper_dataset, used_dataset, "", ()).substitute else name
+    return f"{name}, substitute: {short_name}" if is_substitute(paper_dataset, used_dataset) else name
 
 
 def split_by_dataset(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:

@@ -43,9 +43,8 @@ LEDGER_VERDICTS = REFERENCE / "ledger/scorecard.csv"
 def list_artifact_folders(config: dict[str, Any], paper: str) -> list[Path]:
     """The finished folders behind all artifacts of a paper; some artifacts show data alone, of which nothing was
     trained."""
-    artifact_runs = experiments.list_runs_of_papers({**config, "papers": [paper]})
-    named = {folder for artifact_run in artifact_runs for folder in artifact_run.folders}
-    return sorted(Path(folder) for folder in named if (Path(folder) / "about.json").exists())
+    shown = configuration.list_shown_results(config, paper)
+    return sorted(result.folder for result in shown if (result.folder / "about.json").exists())
 
 
 def list_kept_files(folder: Path) -> list[Path]:

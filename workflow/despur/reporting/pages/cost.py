@@ -18,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from despur.orchestration import artifact_files, experiments, matrix
+from despur.orchestration import artifact_files, matrix
 from despur.specs.stages import OTHER_RULES, RULE_TITLES, TABLE
 from despur.storage.reading import read_json
 
@@ -139,12 +139,7 @@ def measure_run(config: Mapping[str, Any]) -> dict[str, Any]:
     path, and in all."""
     jobs = Jobs()
     by_paper = {
-        paper: jobs.collect_jobs(
-            file
-            for artifact in experiments.load_experiments(paper)["artifacts"]
-            for file in artifact_files.list_outputs(config, paper, artifact)
-        )
-        for paper in config["papers"]
+        paper: jobs.collect_jobs(artifact_files.list_paper_outputs(config, paper)) for paper in config["papers"]
     }
     by_paper["matrix"] = jobs.collect_jobs(matrix.list_outputs(config))
     every = {log: job for paper_jobs in by_paper.values() for log, job in paper_jobs.items()}
