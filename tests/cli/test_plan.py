@@ -84,7 +84,7 @@ def test_a_table_costs_what_its_configuration_makes_for_it():
 
 
 def test_a_table_that_does_not_exist_is_refused_and_a_run_needs_no_configuration(tmp_path, monkeypatch):
-    with pytest.raises(SettingError, match="cnc has no table_99; it has table_1"):
+    with pytest.raises(SettingError, match="unknown artifact of cnc 'table_99'; did you mean table_"):
         list(plan("cpu", [Path("results/papers/cnc/table_99.md")]))
     monkeypatch.chdir(tmp_path)
     assert any("2" in line.split() for line in plan(None, [Path("results/runs/cmnist/erm/s0/outputs.safetensors")]))

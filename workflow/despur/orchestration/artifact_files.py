@@ -6,8 +6,8 @@ from typing import Any
 
 from despur.orchestration.experiments import RESULTS, configure_artifact, list_artifact_runs, load_experiments
 from despur.orchestration.paper_folders import PAPERS, find_paper, list_papers
+from despur.specs.names import unknown
 from despur.specs.paths import ResultPath, locate_result
-from despur.specs.settings import SettingError
 from despur.specs.stages import find_files
 
 # by the first word of an artifact's name: the module of its paper that makes it, and what it writes; the report
@@ -105,7 +105,7 @@ def locate_artifact(path: Path) -> tuple[str, str]:
     """The paper and the artifact of a file of ``results/papers/PAPER``. Raises SettingError where there is none."""
     paper, artifact = path.parent.name, find_artifact(path.parent.name, path.stem)
     if artifact not in (known := load_experiments(paper)["artifacts"]):
-        raise SettingError(f"{path}: {paper} has no {artifact}; it has {', '.join(known)}")
+        raise unknown(f"artifact of {paper}", artifact, known)
     return paper, artifact
 
 

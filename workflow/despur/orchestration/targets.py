@@ -7,8 +7,6 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from despur.orchestration import artifact_files
-from despur.orchestration.experiments import load_experiments
-from despur.specs.names import unknown
 from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError
 from despur.specs.stages import FOLDERS
@@ -17,16 +15,9 @@ from despur.specs.stages import FOLDERS
 def check_target(config: Mapping[str, Any], path: Path) -> None:
     """Refuse a path of a paper or of a stage with a wrong name, artifact or seeds. The error says why; Snakemake's
     error would not."""
-    paper = path.parent.name
     if path.parent.parent == Path(config["outputs"]) / "papers":
-        artifacts = {
-            Path(file).stem: name
-            for name in load_experiments(paper)["artifacts"]
-            for file in artifact_files.list_outputs(config, paper, name)
-        }
-        if path.stem not in artifacts:
-            raise unknown(f"artifact of {paper}", path.stem, artifacts)
-        if paper in config["papers"] and artifacts[path.stem] not in artifact_files.list_artifacts(config, paper):
+        paper, artifact = artifact_files.locate_artifact(path)
+        if paper in config["papers"] and artifact not in artifact_files.list_artifacts(config, paper):
             raise SettingError(
                 f"{path.stem} of {paper} has no runs in this configuration: see its datasets, methods and sweep"
             )
