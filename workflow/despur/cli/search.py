@@ -68,16 +68,13 @@ def search_settings(
         method += "+selections=rules"
     folders = list_folders(method, check_length(resolve("datasets", data).name), trials)
     yield from describe_ranges(method, data)
-    require_checkout()
-    if dry_run:
-        make_metrics(folders, options)
+    ranked = yield from rank_trials({method: folders}, selection, dry_run, options)
+    if not ranked:
         return
-    trained = train_trials(folders, options)
-    yield from describe_lost(folders, trained)
-    best = yield from rank_trials(method, trained, selection)
-    winner = [folder for chunk in spell_folders(best, data, [], str(seeds)) for folder in use_finished(chunk)]
+    points = ranked[method]
+    winner = [folder for chunk in spell_folders(points[0], data, [], str(seeds)) for folder in use_finished(chunk)]
     make_metrics(winner, options)
-    yield f"\nthe best of {len(trained)} points, with {seeds} seeds:"
+    yield f"\nthe best of {len(points)} points, with {seeds} seeds:"
     yield from show_runs([Path(folder) for folder in winner], selection=selection)
 
 
@@ -93,19 +90,34 @@ def search_matrix(configfile: Path, options: Sequence[str], dry_run: bool) -> It
         raise SettingError(f"{configfile}: a search for a matrix has papers: [], as the best points are no paper's")
     if target.exists() and not target.read_text().startswith(header):
         raise SettingError(f"{target} does not begin with {header.strip()!r}: move it away, it would be replaced")
+    ranked = yield from rank_trials(trials, "best", dry_run, options)
+    if ranked:
+        write_tuned(target, header, config, {name: points[0] for name, points in ranked.items()})
+        yield f"\n{target} has the best point of each method: make reference CONFIG={target}"
+
+
+def rank_trials(
+    trials: Mapping[str, Sequence[str]], selection: str, dry_run: bool, options: Sequence[str]
+) -> Generator[str, None, dict[str, list[str]]]:
+    """Train the trials of each method. Of those that could be trained a line, the best on validation data first;
+    returns the points of each method in this order, nothing of a dry run."""
     require_checkout()
-    every = dict.fromkeys(folder for folders in trials.values() for folder in folders)
+    every = [*dict.fromkeys(folder for folders in trials.values() for folder in folders)]
     if dry_run:
-        make_metrics([*every], options)
-        return
-    every_trained = train_trials([*every], options)
-    yield from describe_lost([*every], every_trained)
-    winners = {}
+        make_metrics(every, options)
+        return {}
+    every_trained, points = train_trials(every, options), {}
+    if lost := [folder for folder in every if folder not in every_trained]:
+        yield f"{len(lost)} of {len(every)} trials could not be trained (results/logs says why): {', '.join(lost)}"
     for name, folders in trials.items():
-        yield f"\n{name}"
-        winners[name] = yield from rank_trials(name, [folder for folder in folders if folder in every_trained], "best")
-    write_tuned(target, header, config, winners)
-    yield f"\n{target} has the best point of each method: make reference CONFIG={target}"
+        trained = [folder for folder in folders if folder in every_trained]
+        if not trained:
+            raise SettingError(f"{name}: no trial could be trained; results/logs says why")
+        roles = find_roles(Path(trained[0]), selection)
+        ranked = [*rank_points(load_points(trained, selection), roles, ("validation",))]
+        yield from [f"\n{name}", *ranked]
+        points[name] = [str(line.values["point"]) for line in ranked if isinstance(line, Row)]
+    return points
 
 
 def train_trials(folders: Sequence[str], options: Sequence[str]) -> list[str]:
@@ -132,22 +144,6 @@ def list_logs(folder: str) -> list[Path]:
 def is_newer(metrics: Path, logs: Sequence[Path]) -> bool:
     """Whether metrics were made since the last start of each job behind them."""
     return metrics.exists() and all(log.stat().st_mtime <= metrics.stat().st_mtime for log in logs)
-
-
-def describe_lost(folders: Sequence[str], trained: Sequence[str]) -> Iterator[str]:
-    """A line where some trials could not be trained."""
-    if lost := [folder for folder in folders if folder not in trained]:
-        yield f"{len(lost)} of {len(folders)} trials could not be trained (results/logs says why): {', '.join(lost)}"
-
-
-def rank_trials(name: str, trained: Sequence[str], selection: str) -> Generator[str, None, str]:
-    """A line for each trial of a method that was trained, the best on validation data first; returns the best."""
-    if not trained:
-        raise SettingError(f"{name}: no trial could be trained; results/logs says why")
-    roles = find_roles(Path(trained[0]), selection)
-    ranked = [*rank_points(load_points(trained, selection), roles, ("validation",))]
-    yield from ranked
-    return next(str(line.values["point"]) for line in ranked if isinstance(line, Row))
 
 
 def write_tuned(target: Path, header: str, config: Mapping[str, Any], winners: Mapping[str, str]) -> None:
