@@ -24,7 +24,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from despur.cli.commands import COMMANDS, TABLELESS
+from despur.cli.commands import COMMANDS, TABLELESS, load_command
 from despur.cli.rows import format_json
 from despur.specs.declarations import list_components
 from despur.specs.extras import name_extra
@@ -34,13 +34,14 @@ from despur.storage.interrupts import interrupt_work
 RUNNING = ("run", "search")  # commands that call Snakemake
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of all commands. Names of methods and data sets can be completed by the shell."""
+def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
+    """The parser of these commands. Names of methods and data sets can be completed by the shell."""
     parser = argparse.ArgumentParser(
         prog="despur", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, (work, options) in COMMANDS.items():
+    for name in names:
+        work, options = load_command(name)
         summary = " ".join((work.__doc__ or "").split()).partition(". Raises")[0]
         more = f"Options of Snakemake stand last, after --: despur {name} ... -- --cores 2" if name in RUNNING else None
         command = commands.add_parser(name, help=summary, description=summary, epilog=more)
@@ -86,13 +87,14 @@ def print_lines(lines: Iterable[str], as_json: bool) -> None:
 
 def main() -> None:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `... | head` ends it, as any other command
-    parser = build_parser()
+    named = [word for word in sys.argv[1:2] if word in COMMANDS]
+    parser = build_parser(named or COMMANDS)
     if "_ARGCOMPLETE" in os.environ:  # the shell asks what may come next
         import argcomplete
 
         argcomplete.autocomplete(parser)
     arguments = parse_arguments(parser, sys.argv[1:])
-    work, _ = COMMANDS[arguments.pop("command")]
+    work, _ = load_command(arguments.pop("command"))
     as_json = arguments.pop("json", False)
     try:
         interrupt_work()

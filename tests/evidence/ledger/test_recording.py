@@ -14,8 +14,7 @@ from helpers import OPTIONS, tiny_dataset
 from records import git
 
 from despur import evaluate
-from despur.cli import ledger as ledger_command
-from despur.cli.ledger import record_folders
+from despur.cli.record import record_folders, record_runs
 from despur.evidence.ledger import files as ledger
 from despur.evidence.ledger import measuring, record_checks
 from despur.evidence.ledger import recorded as recorded_rows
@@ -291,12 +290,12 @@ def test_of_a_configuration_what_is_finished_on_real_data_is_recorded(monkeypatc
     monkeypatch.chdir(tmp_path)
     datasets = "{cmnist: cmnist, waterbirds: scene_digits}"
     Path("own.yaml").write_text(f"papers: [cnc]\nmethods: [erm]\nseeds: 1\ndatasets: {datasets}\n")
-    first, second = ledger_command.record_runs([], Path("own.yaml"), None)
+    first, second = record_runs([], Path("own.yaml"), None)
     assert re.fullmatch(r"0 of [1-9]\d* folders of runs are finished", first)
     assert re.fullmatch(r"[1-9]\d* more are of bundled data and left out", second)
     for paths, configfile in (([], None), ([Path(ERM)], Path("own.yaml"))):
         with pytest.raises(SettingError, match="name folders"):
-            list(ledger_command.record_runs(paths, configfile, None))
+            list(record_runs(paths, configfile, None))
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="no git here")

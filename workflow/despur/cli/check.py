@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from despur.cli import data_checks, data_doubts
+from despur.cli.commands import PATH, Arguments
 from despur.cli.rows import Row
 from despur.orchestration import configuration, jobs, plan
 from despur.specs.declarations import read_declarations, read_docstring
@@ -17,6 +18,11 @@ from despur.storage import raw_files, weight_files
 from despur.storage.dataset_checks import build_dataset
 from despur.storage.pretrained import weights_root
 from despur.storage.store import InputError
+
+ARGUMENTS: Arguments = {
+    "dataset": {"nargs": "?", "help": "a name, with settings if you like", "completes": "datasets"},
+    "--configfile": PATH | {"help": "instead of a name: whether all that this configuration needs is there"},
+}
 
 
 def check(dataset: str | None = None, configfile: Path | None = None) -> Iterator[str]:

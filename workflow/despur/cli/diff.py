@@ -2,16 +2,19 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from despur.cli.commands import PATH, Arguments
 from despur.cli.metrics import format_seeds, format_spread, load_metrics, read_roles, refuse_unknown
 from despur.cli.rows import Row
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import SettingError, spell
 from despur.storage.reading import read_json, require_file
 
-if TYPE_CHECKING:
-    import pandas as pd
+ARGUMENTS: Arguments = {"first": PATH, "second": PATH}
 
 
 def show_difference(first: Path, second: Path) -> Iterator[str]:
@@ -66,9 +69,7 @@ def list_names(about: dict[str, Any]) -> set[tuple[str, str]]:
     return {(key, value) for part in parts for key, value in part.items() if key.rpartition(".")[2] == "name"}
 
 
-def list_changes(
-    first: dict[str, "pd.DataFrame"], second: dict[str, "pd.DataFrame"], splits: list[str]
-) -> Iterator[str]:
+def list_changes(first: dict[str, pd.DataFrame], second: dict[str, pd.DataFrame], splits: list[str]) -> Iterator[str]:
     """Each metric that both measured, of the points that both have, or of each point against the only one of the
     other."""
     pairs = [(name, name) for name in first if name in second]
@@ -98,11 +99,9 @@ def list_changes(
                 yield Row(text, "metrics", first_point=one, second_point=other, metric=metric, **measured, **means)
 
 
-def find_interval(left: "pd.Series", right: "pd.Series") -> tuple[float, float] | tuple[None, None]:
+def find_interval(left: pd.Series, right: pd.Series) -> tuple[float, float] | tuple[None, None]:
     """The 95 % interval of a change, paired by seed; none where the seeds are not the same three or more, or the change
     does not vary. What the test data themselves vary is not in it."""
-    import numpy as np
-
     from despur.evidence.claims.claim_evidence import find_bounds
     from despur.evidence.statistics.contrasts import SEEDS, Contrast
 

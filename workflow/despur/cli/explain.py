@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from despur.cli.commands import Arguments
 from despur.cli.rows import Row
 from despur.orchestration import artifact_files, experiments
 from despur.orchestration.configuration import list_shown_folders, load_all_configurations
@@ -14,6 +15,11 @@ from despur.specs.paths import ResultPath, locate_result
 from despur.specs.settings import spell
 from despur.specs.spec import Spec
 from despur.specs.stages import STAGES
+
+ARGUMENTS: Arguments = {
+    "path": {"help": "a result, or its folder"},
+    "--all": {"action": "store_true", "dest": "defaults", "help": "also the settings that have their defaults"},
+}
 
 
 def explain(path: str, defaults: bool = False) -> Iterator[str]:

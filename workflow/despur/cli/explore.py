@@ -4,16 +4,16 @@ import json
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
+
+from despur.cli.commands import PATH, Arguments
 from despur.cli.metrics import read_roles
 from despur.specs.paths import locate_result
 from despur.storage.disk import refuse_special
 from despur.storage.finished_runs import find_runs, read_history, read_metrics
 from despur.storage.texts import write_text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RUN_FOLDERS = "results/runs/*/*/*"
 WHICH = ["dataset", "method", "metric", "selection"]
@@ -25,11 +25,14 @@ CHOSEN = "indexof(methods, datum.method) >= 0"
 INTERVALS = f"datum.dataset == data && datum.metric == metric && datum.selection == selection && {CHOSEN}"
 CURVES = f"datum.dataset == data && datum.name == curve && {CHOSEN}"
 
+ARGUMENTS: Arguments = {
+    "paths": {"nargs": "*", "help": "folders of finished runs, or patterns; default: all below results/runs"},
+    "--output": PATH | {"default": Path("results/explorer.html"), "help": "default: results/explorer.html"},
+}
+
 
 def explore(paths: Sequence[str], output: Path) -> Iterator[str]:
     """a page of finished runs: choose data, metric and methods; points by seed, intervals, learning curves"""
-    import pandas as pd
-
     from despur.reporting.templates import render_template
 
     refuse_special(output)
@@ -52,7 +55,7 @@ def explore(paths: Sequence[str], output: Path) -> Iterator[str]:
     yield f"{output}: runs: {count_runs(points)}; data sets: {points['dataset'].nunique()}"
 
 
-def load_points(folder: Path) -> "pd.DataFrame":
+def load_points(folder: Path) -> pd.DataFrame:
     """A row for each metric of the headline split, for each seed and selection: of all samples; of groups, which then
     stand in the metric's name, where a metric has no value of all."""
     table = read_metrics(folder / "metrics.csv")
@@ -77,10 +80,8 @@ def list_headlines(folders: Sequence[Path]) -> dict[str, str]:
     }
 
 
-def load_curves(folders: Sequence[Path]) -> "pd.DataFrame":
+def load_curves(folders: Sequence[Path]) -> pd.DataFrame:
     """What training jobs wrote by step, at most about MOST_POINTS for a curve; nothing of methods that are fitted."""
-    import pandas as pd
-
     which = ["dataset", "method", "name", "seed"]
     files = [file for folder in folders if (file := folder / "history.csv").exists()]
     tables = [table for table in map(read_history, files) if len(table)]  # one without rows has no kinds of columns
@@ -91,7 +92,7 @@ def load_curves(folders: Sequence[Path]) -> "pd.DataFrame":
     return table[(curves.cumcount(ascending=False) % every) == 0]
 
 
-def find_intervals(points: "pd.DataFrame") -> "pd.DataFrame":
+def find_intervals(points: pd.DataFrame) -> pd.DataFrame:
     """Mean over seeds and its interval by Student's t; the mean alone, where there is one seed."""
     from scipy import stats
 
@@ -108,7 +109,7 @@ def find_intervals(points: "pd.DataFrame") -> "pd.DataFrame":
     )
 
 
-def draw_points(points: "pd.DataFrame") -> dict[str, Any]:
+def draw_points(points: pd.DataFrame) -> dict[str, Any]:
     """A row for each chosen method: a point for each seed, the mean and its interval."""
     import altair as alt
 
@@ -134,7 +135,7 @@ def draw_points(points: "pd.DataFrame") -> dict[str, Any]:
     return layers.add_params(*chosen, alt.param("methods", value=[])).to_dict()
 
 
-def draw_curves(curves: "pd.DataFrame") -> dict[str, Any]:
+def draw_curves(curves: pd.DataFrame) -> dict[str, Any]:
     """A line for each chosen method and seed, by step of training."""
     import altair as alt
 
@@ -150,7 +151,7 @@ def draw_curves(curves: "pd.DataFrame") -> dict[str, Any]:
     return chart.add_params(*params).to_dict()
 
 
-def list_choices(table: "pd.DataFrame", column: str) -> dict[str, dict[str, list[str]]]:
+def list_choices(table: pd.DataFrame, column: str) -> dict[str, dict[str, list[str]]]:
     """By data set and metric (or curve): the methods that have it."""
     choices: dict[str, dict[str, list[str]]] = {}
     for (dataset, name), rows in table.groupby(["dataset", column]):
@@ -158,7 +159,7 @@ def list_choices(table: "pd.DataFrame", column: str) -> dict[str, dict[str, list
     return choices
 
 
-def count_runs(points: "pd.DataFrame") -> int:
+def count_runs(points: pd.DataFrame) -> int:
     return len(points[["dataset", "method", "seed"]].drop_duplicates())
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from despur.cli.check import check_dataset, find_statement, list_needed_data, list_results, list_trained
+from despur.cli.commands import PATH, Arguments
 from despur.cli.rows import Row
 from despur.specs.declarations import list_components, read_declarations, read_docstring
 from despur.specs.names import parse, unknown
@@ -22,6 +23,13 @@ from despur.storage.raw_files import is_downloaded, list_patterns
 from despur.storage.reading import InputError
 
 KINDS_WITH_DOWNLOADS = ("datasets", "encoders")  # components that state downloads
+
+ARGUMENTS: Arguments = {
+    "name": {"nargs": "?", "help": "a data set or an encoder", "completes": "datasets"},
+    "--configfile": PATH | {"help": "instead of a name: all raw files that this configuration lacks"},
+    "--yes": {"action": "store_true", "help": "download without a question"},
+    "--check": {"action": "store_true", "help": "only ask each address, or those of NAME, for its header"},
+}
 
 
 def fetch(

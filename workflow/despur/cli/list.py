@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 
+from despur.cli.commands import Arguments
 from despur.cli.rows import Row
 from despur.orchestration import experiments, paper_folders
 from despur.specs.code_files import parse_file
@@ -11,6 +12,8 @@ from despur.specs.public import read_stub
 
 PUBLIC = ("losses", "samplers", "metrics")  # packages whose public names are listed
 LISTED = ("methods", "datasets", "encoders", "inference", *PUBLIC, "papers", "claims")
+
+ARGUMENTS: Arguments = {"kind": {"choices": LISTED}}
 
 
 def list_kind(kind: str) -> Iterator[str]:

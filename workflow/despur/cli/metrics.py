@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from despur.specs.hyperparameters import RULES
 from despur.specs.names import parse
@@ -11,9 +13,6 @@ from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError, spell
 from despur.storage.finished_runs import read_history, read_metrics
 from despur.storage.reading import InputError, read_json
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DEFAULT_CRITERION = RULES[0]  # then the data set says what selects a setting
 SCORE = "val_"  # begins the names of validation scores in history.csv
@@ -71,7 +70,7 @@ def find_criteria(path: Path) -> set[str]:
     return {name.removeprefix(SCORE) for name in scores["name"]} or {"last"}
 
 
-def load_points(path: Path) -> "pd.DataFrame":
+def load_points(path: Path) -> pd.DataFrame:
     """The rows of metrics.csv. The column ``point`` has the settings that a sweep varies (``lambda=0.5``; nothing,
     where it varies none). Where each seed has a draw of the data, ``seed`` is the draw: a method without randomness has
     one seed on all. Raises InputError where there are no rows of the headline split."""
@@ -102,12 +101,10 @@ def refuse_unknown(file: Path) -> None:
         locate_result(file).runs()
 
 
-def load_shown(path: Path, selection: str = "best", oracle: bool = False) -> "pd.DataFrame":
+def load_shown(path: Path, selection: str = "best", oracle: bool = False) -> pd.DataFrame:
     """The rows that are shown; the column ``shown`` says in which column: ``validation`` (the split that selects, best
     step), ``best``, ``last`` and, if asked for, ``oracle`` (the headline split). ``selection``: of the steps that are
     called best. Raises InputError where a run did not keep it; a method that has one step has no other."""
-    import pandas as pd
-
     table, roles = load_points(path), find_roles(path, selection)
     kept = list(table["selection"].unique())
     if selection in RULES and "selections" not in locate_result(path).sweep.points[0].settings:
@@ -123,7 +120,7 @@ def load_shown(path: Path, selection: str = "best", oracle: bool = False) -> "pd
     return pd.concat([*shown, *([pick_by_test(table, roles).assign(shown="oracle")] if oracle else [])])
 
 
-def pick_by_test(table: "pd.DataFrame", roles: Roles) -> "pd.DataFrame":
+def pick_by_test(table: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     """Of each point and seed the headline rows of the kept step with the largest ``roles.metric`` of the headline split
     itself: what no rule may select. Nothing where a run has no such metric."""
     of_run = ["point", "seed", "selection"]
@@ -133,7 +130,7 @@ def pick_by_test(table: "pd.DataFrame", roles: Roles) -> "pd.DataFrame":
     return test.set_index(of_run, drop=False).loc[lambda rows: rows.index.isin(picked)].reset_index(drop=True)
 
 
-def load_metrics(path: Path) -> dict[str, "pd.DataFrame"]:
+def load_metrics(path: Path) -> dict[str, pd.DataFrame]:
     """By point: metrics of the headline split, best step, of no group and of probes, by seeds."""
     table = load_points(path)
     table = table[table["split"] == read_roles(path).headline]
@@ -146,20 +143,18 @@ def load_metrics(path: Path) -> dict[str, "pd.DataFrame"]:
     }
 
 
-def name_metrics(table: "pd.DataFrame") -> "pd.Series":
+def name_metrics(table: pd.DataFrame) -> pd.Series:
     """The name of each row's metric, with its group."""
     return (table["metric"] + " " + table["group"]).str.strip()
 
 
-def number_draws(datasets: "pd.Series") -> "pd.Series":
+def number_draws(datasets: pd.Series) -> pd.Series:
     """The draw of each row's data set."""
     return datasets.map(lambda name: int(parse(name)[1].get("draw", ["0"])[0]))
 
 
-def format_spread(values: "Sequence[float] | pd.Series") -> str:
+def format_spread(values: Sequence[float] | pd.Series) -> str:
     """``0.712 (0.031)``; of one seed, ``0.712``; a dash of none."""
-    import pandas as pd
-
     values = pd.Series(values, dtype=float).dropna()
     if not len(values):
         return "–"

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from despur.cli.commands import PATH, Arguments
 from despur.orchestration.paper_folders import PAPERS, find_paper, list_papers
 from despur.specs.declarations import PACKAGE, find_component, list_components
 from despur.specs.settings import SettingError
@@ -19,6 +20,12 @@ FOLDERS = {
     "metric": "metrics",
 }
 CREATED = (*FOLDERS, "paper")
+
+ARGUMENTS: Arguments = {
+    "kind": {"choices": CREATED},
+    "name": {"help": "lower-case letters, digits and _"},
+    "--folder": PATH | {"help": "an extension to write into, such as my_project (DESPUR_EXTENSIONS)"},
+}
 
 
 def create(kind: str, name: str, folder: Path | None = None) -> Iterator[str]:

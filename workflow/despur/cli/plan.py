@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from despur.cli.check import STATES, list_needed_data
+from despur.cli.commands import PATH, Arguments
 from despur.cli.rows import Row
 from despur.orchestration import artifact_files, configuration, estimates, resources
 from despur.orchestration.gpu_slots import list_visible_gpus
@@ -21,6 +22,17 @@ from despur.specs.settings import SettingError
 
 if TYPE_CHECKING:
     from despur.reporting.open_runs import OpenRuns
+
+ARGUMENTS: Arguments = {
+    "paths": PATH | {"nargs": "*", "help": "runs, tables or figures, instead of a configuration"},
+    "--configfile": PATH | {"default": Path("config.yaml")},
+    "--device": {"choices": ("gpu", "cpu"), "help": "what trains: a GPU, or one CPU core; default: as here"},
+    "--open": {
+        "action": "store_true",
+        "dest": "only_open",
+        "help": "the runs that are neither here nor in the ledger, and how many numbers they would settle",
+    },
+}
 
 
 def format_row(name: str, jobs: set[ResultPath], artifacts: int, device: str, width: int) -> Row:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from despur.cli.commands import Arguments
 from despur.cli.show import show_runs
 from despur.orchestration.experiments import list_run_folders
 from despur.specs.names import parse
@@ -14,6 +15,20 @@ from despur.specs.paths import locate_result, parse_seeds
 from despur.specs.resolution import check_length, resolve
 from despur.specs.settings import SettingError
 from despur.storage.finished_runs import is_copy
+
+ARGUMENTS: Arguments = {
+    "method": {"help": "despur list methods names them", "completes": "methods"},
+    "--data": {"required": True, "help": "a data set, such as cmnist+p_corr=0.9", "completes": "datasets"},
+    "--set": {
+        "action": "append",
+        "default": [],
+        "dest": "settings",
+        "metavar": "KEY=VALUE",
+        "help": "a setting of the method, or several values of it: lambda=0.2~0.4",
+    },
+    "--seeds": {"default": "1", "help": "how many (3), or which (0-2,5); default: 1"},
+    "--dry-run": {"action": "store_true", "help": "only list the jobs"},
+}
 
 
 def run_method(

@@ -6,10 +6,12 @@ import sys
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 import yaml
 
+from despur.cli.commands import PATH, SELECTION, Arguments
 from despur.cli.metrics import find_roles, load_shown
 from despur.cli.rows import Row
 from despur.cli.run import call_snakemake, make_metrics, require_checkout, spell_folders, use_finished
@@ -24,10 +26,6 @@ from despur.specs.resolution import check_length, resolve
 from despur.specs.settings import SettingError
 from despur.storage.texts import write_text
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 SCALES = {
     "linear": "uniform",
     "log": "uniform in its logarithm",
@@ -35,6 +33,29 @@ SCALES = {
 }
 TRIALS, SEEDS = 16, 3  # of the search of one method
 HEADER = "# Written by despur search --configfile {}: of each method the point that is best on validation data.\n"
+
+ARGUMENTS: Arguments = {
+    "method": {
+        "nargs": "?",
+        "help": "with settings to keep, if you like: erm+encoder=convnet",
+        "completes": "methods",
+    },
+    "data": {"nargs": "?", "help": "a data set, such as scene_digits+draw=1", "completes": "datasets"},
+    "--configfile": PATH
+    | {"help": "instead: each method of its matrix, with matrix.trials points; writes FILE_tuned.yaml"},
+    "--selection": SELECTION,
+    "--trials": {
+        "type": int,
+        "default": TRIALS,
+        "help": "points that are tried; the first has the defaults",
+    },
+    "--seeds": {
+        "type": int,
+        "default": SEEDS,
+        "help": "how often the best point is trained; default: 3",
+    },
+    "--dry-run": {"action": "store_true", "help": "only list the points and the jobs"},
+}
 
 
 def search_settings(
@@ -161,10 +182,8 @@ def describe_ranges(method: str, data: str) -> Iterator[str]:
         yield f"{key}: {span.low:.6g} to {span.high:.6g}, {SCALES[span.scale]} ({span.source})"
 
 
-def load_points(folders: Sequence[str], selection: str) -> "pd.DataFrame":
+def load_points(folders: Sequence[str], selection: str) -> pd.DataFrame:
     """The shown rows of all trials; the column ``point`` has the name of the method with its settings."""
-    import pandas as pd
-
     return pd.concat(
         [load_shown(Path(folder), selection).assign(point=locate_result(folder).name) for folder in folders]
     )

@@ -3,18 +3,27 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from despur.cli.commands import PATH, SELECTION, Arguments
 from despur.cli.metrics import Roles, find_criteria, find_roles, format_seeds, format_spread, load_shown, name_metrics
 from despur.cli.rows import Row
 from despur.specs.paths import locate_result
 from despur.storage.group_warnings import load_warnings
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 LONG = ["dataset", "point", "seed", "metric", "group", "shown", "value"]  # columns that all methods have
 RANKED = "average_accuracy"  # shown of each point of a sweep, beside the metric that selects
+
+ARGUMENTS: Arguments = {
+    "paths": PATH | {"nargs": "+", "help": "folders of finished runs, or files in them; all seeds together"},
+    "--groups": {"action": "store_true", "help": "also each group; of a sweep, every metric of each point"},
+    "--selection": SELECTION,
+    "--oracle": {
+        "action": "store_true",
+        "help": "also the kept step that is best on the split that tables show: for analysis, never to report",
+    },
+}
 
 
 def show_runs(
@@ -36,8 +45,6 @@ def show_runs(
 
 def rank_methods(seeds_of_run: Mapping[Path, Sequence[Path]], selection: str) -> Iterator[str]:
     """A line for each method, or point of one, on the same data, by the metric that selects for the first of them."""
-    import pandas as pd
-
     tables = []
     for folder, paths in seeds_of_run.items():
         table = pd.concat([load_shown(path, selection) for path in paths])[LONG]
@@ -48,8 +55,6 @@ def rank_methods(seeds_of_run: Mapping[Path, Sequence[Path]], selection: str) ->
 
 def show_seeds(paths: Sequence[Path], groups: bool, selection: str, oracle: bool) -> Iterator[str]:
     """One method on one data set, from the folders of some seeds."""
-    import pandas as pd
-
     table = pd.concat([load_shown(path, selection, oracle) for path in paths])
     roles = find_roles(paths[0], selection, oracle)
     table = table.drop_duplicates([name for name in table if name != "value"])  # s0 and s0-2 may both be there
@@ -79,7 +84,7 @@ def show_seeds(paths: Sequence[Path], groups: bool, selection: str, oracle: bool
                 yield f"oracle: the kept step with the best {roles.metric} of {roles.headline}; for analysis only"
 
 
-def rank_points(table: "pd.DataFrame", roles: Roles, shown_of: Sequence[str] = ("validation", "best")) -> Iterator[str]:
+def rank_points(table: pd.DataFrame, roles: Roles, shown_of: Sequence[str] = ("validation", "best")) -> Iterator[str]:
     """A line for each point of a sweep, by the metric that selects: the largest mean on validation data first; of
     equal ones, that with the better average accuracy. Test metrics (``best``) stand beside it and select nothing. The
     number of seeds is shown where it differs."""
@@ -120,7 +125,7 @@ def list_deciding(names: Sequence[str], ranked: Sequence[Sequence[float]]) -> Se
     return names[: next(parts, len(names) - 1) + 1]
 
 
-def list_ranking(table: "pd.DataFrame", roles: Roles) -> list[str]:
+def list_ranking(table: pd.DataFrame, roles: Roles) -> list[str]:
     """The metrics that rank points: the one that selects, then the average accuracy; of methods without a classifier
     the accuracies of probes; where there are none of these, the first metric."""
     by_metric: dict[str, list[str]] = {}
@@ -131,7 +136,7 @@ def list_ranking(table: "pd.DataFrame", roles: Roles) -> list[str]:
     return ranking or by_metric.get("probe_accuracy") or first
 
 
-def list_metrics(point: str, table: "pd.DataFrame", roles: Roles, groups: bool) -> Iterator[str]:
+def list_metrics(point: str, table: pd.DataFrame, roles: Roles, groups: bool) -> Iterator[str]:
     """A row for each metric of one point; with ``groups``, then for each metric of a group."""
     width = max(18, *map(len, roles.heads.values())) + 2
     yield f"{'metric':<50}" + "".join(f"{head:>{width}}" for head in roles.heads.values())

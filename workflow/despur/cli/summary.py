@@ -1,13 +1,18 @@
 """``despur summary``: the last screen of ``make``: what is known of each paper, whether runs have the digits of the
-reference, and the page to open. ``despur judge``: the same table of what is measured already."""
+reference, and the page to open."""
 
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+from despur.cli.commands import PATH, Arguments
 from despur.cli.rows import Row
 from despur.orchestration import configuration
 from despur.specs.settings import SettingError
+
+ARGUMENTS: Arguments = {
+    "--configfile": PATH | {"default": Path("config.yaml"), "help": "of the run; default: config.yaml"}
+}
 
 
 def summarize_run(configfile: Path) -> Iterator[str]:
@@ -23,14 +28,6 @@ def summarize_run(configfile: Path) -> Iterator[str]:
     yield f"\n{digits.describe()}"
     yield f"\nOpen {scorecard.with_suffix('.html')}"
     digits.refuse_differences()
-
-
-def judge_measured(configfile: Path, output: Path, no_ledger: bool) -> Iterator[str]:
-    """tables, claims and scorecard from the ledger and the runs that are here; nothing is trained"""
-    from despur.reporting.without_training import give_verdicts
-
-    yield from give_verdicts(configfile, output, not no_ledger)
-    yield from show_known(output / "scorecard.csv")
 
 
 def show_known(scorecard: Path) -> Iterator[str]:
