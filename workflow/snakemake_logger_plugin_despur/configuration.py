@@ -1,8 +1,7 @@
 """Snakemake's errors about a configuration that is not there, is no YAML or holds itself, which name neither file nor
 line."""
 
-from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Sequence
 from pathlib import Path
 
 from despur.orchestration.configuration_files import refuse_oversized, within
@@ -10,7 +9,6 @@ from despur.specs.settings import SettingError
 from despur.specs.yaml_files import load_file
 
 SIGNS = "Config file", "load_configfile", "update_config"  # of Snakemake's message, of its tracebacks
-OPTIONS = "--configfile", "--configfiles"
 FUTURE = """The clock was set back, or another machine's clock is ahead. Set the times of such files to now, and repeat:
   find results -newermt now -exec touch {} +"""
 
@@ -21,19 +19,14 @@ def explain_error(text: str, words: Sequence[str]) -> str:
     if "has older modification time" in text:
         return f"{text}\n{FUTURE}"
     if any(sign in text for sign in SIGNS):
-        for file in [*list_files(words), "config.yaml"]:
+        from snakemake.cli import get_argument_parser
+
+        named = get_argument_parser().parse_known_args(words[1:])[0].configfile
+        for file in [*named, Path("config.yaml")]:
             try:
-                content = load_file(Path(file))
-                with within(file):
+                content = load_file(file)
+                with within(str(file)):
                     refuse_oversized(content)
             except SettingError as error:
                 return f"Error: {error}"
     return text
-
-
-def list_files(words: Sequence[str]) -> Iterator[str]:
-    """The files after the options that name configurations."""
-    for at, word in enumerate(words):
-        option, equals, file = word.partition("=")
-        if option in OPTIONS:
-            yield from [file] if equals else takewhile(lambda word: not word.startswith("-"), words[at + 1 :])
