@@ -21,10 +21,10 @@ from storms.conftest import guarded
 from storms.test_raw_files import Hostile
 
 from catalog import gallery, markdown
-from despur.cli import explore
 from despur.datasets.sources.embedding_files import read_table
 from despur.reporting import tables
 from despur.reporting.pages import scorecard_page
+from despur.reporting.templates import render_template
 from despur.storage.archives import unpack
 from despur.storage.containers import Container
 from despur.storage.store import InputError
@@ -233,8 +233,11 @@ def test_names_and_statements_on_the_scorecard_are_text(tmp_path, monkeypatch):
 
 
 def test_what_the_explorer_shows_cannot_end_its_script():
-    text = explore.escape_json({EVIL: ["<!--<script>", "]]>"]})
-    assert "<" not in text and json.loads(text) == {EVIL: ["<!--<script>", "]]>"]}
+    charts = {EVIL: ["<!--<script>", "]]>"]}
+    rest = {"library": "", "choices": {}, "runs": 1, "headlines": {}, "scorecard": False}
+    text = render_template("explorer.html.jinja", charts=charts, **rest)
+    written = re.search("const charts = (.*), choices = ", text)[1]
+    assert "<" not in written and json.loads(written) == charts
 
 
 def test_captions_of_the_site_are_text():

@@ -99,12 +99,12 @@ def test_the_primary_claim_says_its_verdict_on_each_data_set():
     assert found == "Primary claim: “best”: holds (cmnist), not run (celeba; waterbirds)."
 
 
-def test_a_text_without_marks_is_refused(tmp_path):
+@pytest.mark.parametrize("name, message", [("a", r"a\.md must have .* once each"), ("b", r"b\.md is not there")])
+def test_a_text_without_marks_is_refused(tmp_path, monkeypatch, name, message):
     (tmp_path / "a.md").write_text("# despur\n")
-    with pytest.raises(InputError, match=r"a\.md must have .* once each"):
-        [*summary.renew_documents([tmp_path / "a.md"])]
-    with pytest.raises(InputError, match=r"b\.md is not there"):
-        summary.check_marks([tmp_path / "b.md"])
+    monkeypatch.setattr(summary, "DOCUMENTS", [tmp_path / f"{name}.md"])
+    with pytest.raises(InputError, match=message):
+        next(summary.renew_documents(None))
 
 
 def test_a_primary_claim_about_several_data_sets_names_those_that_are_missing():

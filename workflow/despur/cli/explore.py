@@ -1,6 +1,5 @@
 """``despur explore``: finished runs on one page, to choose data, metric and methods from. It works without network."""
 
-import json
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -40,13 +39,11 @@ def explore(paths: Sequence[str], output: Path) -> Iterator[str]:
     points = pd.concat([load_points(folder) for folder in folders], ignore_index=True)
     points = points.drop_duplicates([*WHICH, "seed"])  # s0 and s0-2 may both be there
     curves = load_curves(folders)
-    charts = {"points": draw_points(points), "curves": draw_curves(curves)}
-    choices = {"points": list_choices(points, "metric"), "curves": list_choices(curves, "name")}
     text = render_template(
         "explorer.html.jinja",
         library=read_library(),
-        charts=escape_json(charts),
-        choices=escape_json(choices),
+        charts={"points": draw_points(points), "curves": draw_curves(curves)},
+        choices={"points": list_choices(points, "metric"), "curves": list_choices(curves, "name")},
         runs=count_runs(points),
         headlines=list_headlines(folders),
         scorecard=output.with_name("scorecard.html").exists(),
@@ -170,8 +167,3 @@ def read_library() -> str:
     convert = import_module("vl_convert")  # its type hints ask for a snippet, which is optional
     version = altair.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]  # 6.1 of v6.1.0
     return convert.javascript_bundle(vl_version=version).replace("</script", "<\\/script")
-
-
-def escape_json(content: Any) -> str:
-    """JSON that may stand in a script of a page."""
-    return json.dumps(content).replace("<", "\\u003c")

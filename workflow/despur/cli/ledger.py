@@ -36,8 +36,8 @@ def report_ledger() -> Iterator[str]:
     records = judge_records(load_sound(LEDGER)[0])
     for paper, file in ledger_report.write_reports(records):
         yield Row(f"written  {file}", "written", paper=paper, file=str(file))
-    yield from (f"written  {file}" for file in summary.renew_documents())
     evidence = load_evidence()
+    yield from (f"written  {file}" for file in summary.renew_documents(evidence))
     for file, text in (
         (findings.PAGE, findings.format_findings(evidence, records)),
         (judged_claims.PAGE, judged_claims.format_judged_claims(evidence.claims)),

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from despur.evidence import tally
-from despur.evidence.all_evidence import UNDECIDABLE
+from despur.evidence.all_evidence import UNDECIDABLE, load_evidence
 from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.runs.sources import find_sources
 from despur.evidence.verdicts import DECIDED, ORDERS, NumberVerdict
@@ -169,7 +169,7 @@ def main() -> None:
             print(f"kept in {keep_matrix(config) if part == MATRIX else keep_paper(config, part)}")
     except (SettingError, InputError) as error:
         parser.error(str(error))
-    print(*(renew_documents() if arguments.parts else parts), sep="\n")
+    print(*(renew_documents(load_evidence()) if arguments.parts else parts), sep="\n")
 
 
 if __name__ == "__main__":

@@ -2,11 +2,11 @@
 documents. Every count is one of :func:`despur.evidence.all_evidence.load_evidence`."""
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from despur.evidence.all_evidence import Evidence, PaperEvidence, load_evidence
+from despur.evidence.all_evidence import Evidence, PaperEvidence
 from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.numbers.verdicts import P_VALUES
 from despur.evidence.verdicts import COUNTED, DECIDED, ORDERS, ClaimVerdict, NumberVerdict, Settings, Tier
@@ -171,21 +171,20 @@ def replace_summary(text: str, file: Path, papers: list[PaperSummary]) -> str:
     return replace_between(text, START, END, "\n\n".join(parts))
 
 
-def check_marks(documents: Iterable[Path] = DOCUMENTS) -> None:
+def check_marks() -> None:
     """Raises InputError for a document that is missing, or has not the two marks once each."""
-    for file in documents:
+    for file in DOCUMENTS:
         if not file.exists():
             raise InputError(f"{file} is not there: start this in the folder of a clone of despur")
         if any(file.read_text().count(mark) != 1 for mark in (START, END)):
             raise InputError(f"{file} must have {START!r} and {END!r}, once each")
 
 
-def renew_documents(documents: Iterable[Path] = DOCUMENTS) -> Iterator[Path]:
-    """Write what is known today, without runs of this machine, into the documents."""
-    documents = tuple(documents)
-    check_marks(documents)
-    papers = summarize_papers(load_evidence())
-    texts = {file: replace_summary(file.read_text(), file, papers) for file in documents}
+def renew_documents(evidence: Evidence) -> Iterator[Path]:
+    """Write what is known today into the documents. ``evidence``: without runs of this machine."""
+    check_marks()
+    papers = summarize_papers(evidence)
+    texts = {file: replace_summary(file.read_text(), file, papers) for file in DOCUMENTS}
     for file, text in texts.items():
         write_text(file, text)
         yield file
