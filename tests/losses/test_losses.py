@@ -26,12 +26,10 @@ class Constant(nn.Module):
         return torch.ones(len(images), 84)
 
 
-def slow_contrast(anchor, positives, negatives, temperature):
-    """Eq. 17, term by term."""
-    below = sum(torch.exp(anchor @ other / temperature) for other in (*positives, *negatives))
-    return -sum(torch.log(torch.exp(anchor @ positive / temperature) / below) for positive in positives) / len(
-        positives
-    )
+def slow_contrast(positive, negative, temperature):
+    """Eq. 17, term by term, of one anchor's cosines with positives (M,) and with negatives (N,)."""
+    below = sum(torch.exp(cosine / temperature) for cosine in (*positive, *negative))
+    return -sum(torch.log(torch.exp(cosine / temperature) / below) for cosine in positive) / len(positive)
 
 
 def slow_loss(method, rows, two_sided=True):
@@ -45,11 +43,12 @@ def slow_loss(method, rows, two_sided=True):
             encoder(method.task.batcher.batch(np.array([sample]), np.random.default_rng(0)).double())[0]
             for sample in row
         ]
-        unit = [vector / vector.norm() for vector in z]
-        anchors, positives, negatives, reverse = unit[:m], unit[m : 2 * m], unit[2 * m : 2 * m + n], unit[2 * m + n :]
-        contrastive = slow_contrast(anchors[0], positives, negatives, settings["temperature"])
+        unit = torch.stack([vector / vector.norm() for vector in z])
+        anchors, positives, negatives, reverse = unit.split([m, m, n, n])
+        contrastive = slow_contrast(positives @ anchors[0], negatives @ anchors[0], settings["temperature"])
         if two_sided:
-            contrastive = contrastive + slow_contrast(positives[0], anchors, reverse, settings["temperature"])
+            reversed_ = slow_contrast(anchors @ positives[0], reverse @ positives[0], settings["temperature"])
+            contrastive = contrastive + reversed_
         cross = sum(
             -torch.log_softmax(head(vector), 0)[method.task.y[sample]] for vector, sample in zip(z, row, strict=True)
         ) / len(row)
@@ -86,13 +85,8 @@ def some_anchors(method, count=3):
 @pytest.mark.parametrize("temperature", [0.05, 0.5, 2.0])
 def test_contrastive_loss_is_equation_17(temperature):
     positive, negative = (torch.from_numpy(np.random.default_rng(0).uniform(-1, 1, (6, size))) for size in (5, 3))
-    expected = []
-    for p, n in zip(positive, negative, strict=True):
-        below = sum(math.exp(s / temperature) for s in [*p.tolist(), *n.tolist()])
-        expected.append(-sum(math.log(math.exp(s / temperature) / below) for s in p.tolist()) / 5)
-    torch.testing.assert_close(
-        supervised_contrastive(positive, negative, temperature), torch.tensor(expected, dtype=torch.float64)
-    )
+    expected = [slow_contrast(p, n, temperature) for p, n in zip(positive, negative, strict=True)]
+    torch.testing.assert_close(supervised_contrastive(positive, negative, temperature), torch.stack(expected))
 
 
 def test_contrastive_loss_is_finite_at_a_tiny_temperature():

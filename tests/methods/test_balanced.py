@@ -7,7 +7,6 @@ import pytest
 import torch
 from helpers import build, embedded, walk
 from scipy.special import softmax
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_class_weight
 from torchvision.ops import sigmoid_focal_loss
 
@@ -27,13 +26,6 @@ def linear(name, y=Y, a=A):
     method = build(f"{name}+encoder=identity", embedded(y, a if reads_groups else None))
     with torch.no_grad():
         return method, method.forward(np.arange(len(y)), RNG(0))
-
-
-def test_resampling_draws_groups_equally_often():
-    method, _ = linear("resample+batch_size=16")
-    rows = np.concatenate([batch for _, batch in walk(method, 60)])
-    assert len(rows) == 60 * 120
-    np.testing.assert_allclose(np.bincount(GROUP[rows]) / len(rows), 1 / 4, atol=0.02)
 
 
 @pytest.mark.parametrize(("name", "part", "size"), [("subg", GROUP, 5), ("suby", Y, 30)])
@@ -59,37 +51,6 @@ def test_a_subset_has_equal_parts_and_is_drawn_once(name, part, size):
 def test_the_last_round_of_a_subset_is_cut_to_an_epoch():
     method, _ = linear("suby+batch_size=3", np.repeat([0, 1], [5, 2]), None)
     assert [len(rows) for rows in method.epoch_batches(RNG(0))] == [3, 3, 1]
-
-
-def fit(x, y, decay, weights=None):
-    """By scikit-learn: the linear classifier that minimizes mean cross-entropy + decay / 2 of all squared parameters,
-    of the two classes together; its logit differences of all samples."""
-    weights = np.ones(len(y)) if weights is None else len(y) * weights / weights.sum()
-    model = LogisticRegression(C=2 / (decay * len(y)), fit_intercept=False, tol=1e-8, max_iter=1000)
-    return model.fit(np.c_[x, np.ones(len(x))], y, weights)
-
-
-@pytest.mark.parametrize(("name", "last", "tolerance"), [("subg", 1, 1e-3), ("resample", 1500, 0.1)])
-def test_trained_on_embeddings_they_are_the_logistic_regression_of_their_definition(name, last, tolerance):
-    """SUBG: on its subset. Resampling: with weights of one over the size of a group, by its mean over many steps."""
-    method, _ = linear(f"{name}+batch_size=120+learning_rate=0.1+momentum=0+weight_decay=0.1")
-    differences = []
-    for epoch, batch in walk(method, 2000):
-        method.epochs_done = epoch + 1  # the subset is drawn before the first
-        method.step(batch, RNG(0))
-        with torch.no_grad():
-            logits = method.forward(np.arange(len(Y)), RNG(0))
-        differences.append((logits[:, 1] - logits[:, 0]).numpy())
-    x = method.task.batcher.inputs.numpy()
-    rows = np.sort(np.concatenate(list(method.epoch_batches(RNG(0))))) if name == "subg" else np.arange(len(Y))
-    weights = None if name == "subg" else 1 / np.bincount(GROUP)[GROUP]
-    every = np.c_[x, np.ones(len(x))]
-    expected, plain = (
-        fit(x[part], Y[part], 0.1, own).decision_function(every)
-        for part, own in ((rows, weights), (np.arange(len(Y)), None))
-    )
-    found = np.mean(differences[-last:], axis=0)
-    assert np.abs(found - expected).max() < tolerance < 0.5 < np.abs(plain - expected).max()
 
 
 def test_weights_are_inverse_to_effective_numbers_and_one_in_the_mean():

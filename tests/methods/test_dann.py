@@ -68,14 +68,6 @@ def test_at_the_start_the_encoder_knows_nothing_of_domains():
     torch.testing.assert_close(gradient(method, losses["loss"]), gradient(method, cross))
 
 
-def test_a_step_trains_everything():
-    method = dann(5)
-    before = {name: value.clone() for name, value in method.networks.state_dict().items()}
-    method.optimizer = method.build_optimizer()
-    method.step(np.arange(12), RNG(0))
-    assert all(not torch.equal(value, before[name]) for name, value in method.networks.state_dict().items())
-
-
 @pytest.mark.parametrize(("hidden", "shapes"), [(0, [(2, 5)]), (7, [(7, 5), (2, 7)])])
 def test_the_domain_classifier_has_the_layers_asked_for(hidden, shapes):
     from helpers import build, task
@@ -86,22 +78,9 @@ def test_the_domain_classifier_has_the_layers_asked_for(hidden, shapes):
     assert isinstance(method.networks["domain"][-1], nn.Linear)
 
 
-def test_adversarial_training_makes_domains_harder_to_tell():
-    """Representations in which classes and domains are separate coordinates: the domain's shrinks, with the gradient
-    reversed."""
-    y, domain = np.arange(12) % 2, np.arange(12) // 6
-    z = np.stack([2.0 * y - 1, 2.0 * domain - 1], axis=1)
-    gaps = []
-    for weight in (0, 1):
-        torch.manual_seed(0)
-        method = tabled(
-            f"dann+learning_rate=0.1+momentum=0+ramp=1e6+weight={weight}+weight_decay=0", z, y, domain, head=True
-        )
-        method.networks["domain"] = nn.Linear(2, 2)
-        method.steps_done = 1
-        method.optimizer = method.build_optimizer()
-        for _ in range(150):
-            method.step(np.arange(12), RNG(0))
-        values = method.networks["encoder"].values.detach().numpy()
-        gaps.append(np.linalg.norm(values[domain == 1].mean(0) - values[domain == 0].mean(0)))
-    assert gaps[1] < 0.8 * gaps[0]
+def test_a_step_trains_everything():
+    method = dann(5)
+    before = {name: value.clone() for name, value in method.networks.state_dict().items()}
+    method.optimizer = method.build_optimizer()
+    method.step(np.arange(12), RNG(0))
+    assert all(not torch.equal(value, before[name]) for name, value in method.networks.state_dict().items())

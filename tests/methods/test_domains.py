@@ -1,4 +1,4 @@
-"""Inferred domains, and mini-batches that show them equally often."""
+"""Inferred domains, and the mini-batches of methods that know domains, groups or classes."""
 
 import math
 
@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from helpers import build, labels, task
 
-from despur.samplers.contrastive import distinct
-from despur.samplers.domains import balanced, domains
+from despur.samplers.domains import domains
 
 RNG = np.random.default_rng
 SIZES = {(0, 0): 150, (0, 1): 10, (1, 0): 4, (1, 1): 36}
@@ -29,30 +28,37 @@ def test_methods_take_the_domains_asked_for(name):
         assert method.domain.values.tolist() == method.rows.tolist() == (y == predicted).tolist()
 
 
-def test_balanced_batches_draw_each_group_equally_often():
-    group = np.repeat([0, 1, 2], [150, 14, 36])
-    drawn = [list(balanced(RNG(seed), group, 32)) for seed in range(60)]
-    assert all([len(batch) for batch in batches] == [32] * 6 + [8] for batches in drawn)
-    rows = np.concatenate([batch for batches in drawn for batch in batches])
-    total = len(rows)
-    assert np.abs(np.bincount(group[rows]) - total / 3).max() < 5 * math.sqrt(total * 2 / 9)
-    rare = np.bincount(rows, minlength=200)[150:164]
-    assert np.abs(rare - total / 42).max() < 5 * math.sqrt(total / 42)
+FULL, ALMOST_EQUAL = [32] * 6 + [8], [29] * 4 + [28] * 3  # an epoch of 200 samples in batches of 32
 
 
-@pytest.mark.parametrize("name", ["irm", "dann", "mmd"])
-def test_samplers_of_the_methods(name):
+@pytest.mark.parametrize(
+    ("name", "part", "sizes"),
+    [
+        ("irm+sampler=balanced", "domain", FULL),
+        ("dann+sampler=balanced", "domain", FULL),
+        ("mmd+sampler=balanced", "domain", FULL),
+        ("eiil", "domain", ALMOST_EQUAL),
+        ("gdro", "group", ALMOST_EQUAL),
+        ("resample", "group", FULL),
+        ("rwy", "class", FULL),
+    ],
+)
+def test_batches_show_each_domain_group_or_class_equally_often_and_its_samples_too(name, part, sizes):
     y, predicted = labels(SIZES)
-    shuffled = np.concatenate(list(build(f"{name}+batch_size=32", task(y, predicted)).epoch_batches(RNG(0))))
-    assert sorted(shuffled) == list(range(200))
-    method = build(f"{name}+batch_size=32+sampler=balanced", task(y, predicted))
-    even = np.concatenate([np.concatenate(list(method.epoch_batches(RNG(seed)))) for seed in range(20)])
-    assert abs((method.rows[even] == 1).mean() - 0.5) < 5 * 0.5 / math.sqrt(4000)
+    method = build(f"{name}+batch_size=32", task(y, None if part == "class" else predicted))
+    drawn = [list(method.epoch_batches(RNG(seed))) for seed in range(60)]
+    assert all([len(batch) for batch in batches] == sizes for batches in drawn)
+    part = {"domain": predicted, "group": 2 * y + predicted, "class": y}[part]
+    shown = np.bincount(np.concatenate([batch for batches in drawn for batch in batches]), minlength=len(y))
+    for value in np.unique(part):
+        each, expected = shown[part == value], 60 * len(y) / len(np.unique(part))
+        assert abs(each.sum() - expected) < 5 * math.sqrt(expected)
+        assert np.abs(each - expected / len(each)).max() < 5 * math.sqrt(expected / len(each))
 
 
-def test_distinct_rows_can_be_put_back():
-    rows = np.array([[4, 9, 4], [2, 9, 4]])
-    samples, where = distinct(rows, True)
-    assert samples.tolist() == [2, 4, 9] and (samples[where] == rows).all()
-    samples, where = distinct(rows, False)
-    assert samples.tolist() == [4, 9, 4, 2, 9, 4] and where.tolist() == [[0, 1, 2], [3, 4, 5]]
+@pytest.mark.parametrize(
+    "name", ["irm", "dann", "mmd", "eiil+sampler=shuffled", "gdro+sampler=shuffled", "pgi+batches=shuffled"]
+)
+def test_shuffled_batches_show_each_sample_once(name):
+    batches = list(build(f"{name}+batch_size=32", task(*labels(SIZES))).epoch_batches(RNG(0)))
+    assert [len(batch) for batch in batches] == FULL and sorted(np.concatenate(batches)) == list(range(200))

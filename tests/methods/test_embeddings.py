@@ -1,4 +1,4 @@
-"""Methods on a foundation model's embeddings: prompting, linear probe, adapter, WiSE-FT, DFR of inferred groups; RWY;
+"""Methods on a foundation model's embeddings: prompting, linear probe, adapter, WiSE-FT, DFR of inferred groups;
 Lipschitz bounds."""
 
 import numpy as np
@@ -228,17 +228,6 @@ def test_more_attributes_than_classes_are_never_taken_for_classes():
     task = embedded(60, 2)
     task.inferred_attribute = task.y + 2 * (np.arange(60) % 3)  # subclasses, each of one class
     np.testing.assert_array_equal(build("contrastive_adapter+groups=oracle", task).predicted, task.y)
-
-
-# RWY
-
-
-def test_rwy_draws_classes_equally_often():
-    from helpers import task
-
-    y = np.repeat([0, 1], [900, 100])
-    rows = np.concatenate(list(build("rwy", task(y, side=32)).epoch_batches(RNG(0))))
-    assert len(rows) == 1000 and np.bincount(y[rows])[1] == pytest.approx(500, abs=60)
 
 
 # SSA

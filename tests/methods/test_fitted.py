@@ -143,12 +143,6 @@ def test_the_last_layer_is_fitted_anew(name):
     assert ((z @ weights.T + biases).argmax(1) == of.y).mean() > 0.6
 
 
-def test_equal_groups_are_as_large_as_the_smallest():
-    group = np.repeat([3, 5, 9], [4, 10, 7])
-    rows = equal_groups(group, RNG(0))
-    assert np.bincount(group[rows])[[3, 5, 9]].tolist() == [4, 4, 4] and len(set(rows)) == 12
-
-
 def test_dfr_lifts_the_worst_group():
     rng = RNG(0)
     y = np.arange(2000) % 2

@@ -9,7 +9,6 @@ from helpers import build, task
 
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.losses.semantic import backdoor, uniformity
-from despur.methods import swav
 from despur.methods.families.look_ahead import copy_leaves
 from despur.methods.families.msr import SemanticWeights
 from despur.specs.declarations import list_components
@@ -151,54 +150,6 @@ def test_uniformity_of_known_configurations(t):
 
 
 # Algorithm 1
-
-
-def looked_ahead(method, parameters, views, images):
-    """The value of Eq. 8, by a step of copies of encoder and head: no gradient passes through it."""
-    s = method.settings
-    weights = torch.func.functional_call(method.networks["msr"], parameters, (images,)).detach()
-    learned = [p for p in method.networks.parameters() if p.requires_grad]
-    before = [p.detach().clone() for p in learned]
-    torch.manual_seed(method.step_seed)
-    contrast, msr = method.objectives(views, weights)
-    slopes = torch.autograd.grad(contrast + s["lambda"] * msr, learned)
-    with torch.no_grad():
-        for p, slope in zip(learned, slopes, strict=True):
-            p.sub_(s["alpha"] * slope)
-        torch.manual_seed(method.step_seed)
-        value = method.objectives(views)[0] + s["gamma"] * uniformity(weights, s["t"])
-        for p, old in zip(learned, before, strict=True):
-            p.copy_(old)
-    return value.item()
-
-
-@pytest.mark.parametrize("name", WEARERS)
-def test_meta_gradient_against_finite_differences(name, monkeypatch):
-    """d Eq. 8 / d f_msr in double precision, through the look-ahead: with gamma = 0 nothing else reaches f_msr. SwAV's
-    codes are labels, through which no gradient passes: they stay."""
-    codes, assign = [], swav.sinkhorn_codes
-    monkeypatch.setattr(swav, "sinkhorn_codes", lambda *given: codes.append(assign(*given)) or codes[-1])
-    method = small(name, "+alpha=0.5+gamma=0+lambda=2+msr_width=2+n=2")
-    method.networks.double()
-    method.step_seed = 3
-    images = method.task.batcher.batch(BATCH, RNG(0)).double()
-    views = method.views(images.float(), RNG(0))
-    views = (views[0].double(), views[1].double()) if views[0] is not views[1] else (views[0].double(),) * 2
-    parameters = {key: p.detach().clone().requires_grad_() for key, p in method.networks["msr"].named_parameters()}
-    losses = method.meta_loss(parameters, views, images)
-    slopes = dict(zip(parameters, torch.autograd.grad(losses["loss"], list(parameters.values())), strict=True))
-    assert losses["loss"].item() == pytest.approx(looked_ahead(method, parameters, views, images), rel=1e-9)
-    for key in ("layers.0.weight", "layers.8.weight", "layers.8.bias"):
-        where = tuple(np.unravel_index(int(slopes[key].abs().argmax()), slopes[key].shape))
-        assert abs(slopes[key][where]) > 1e-8
-        found = []
-        for sign in (1, -1):
-            kept = iter(codes[-6:])
-            monkeypatch.setattr(swav, "sinkhorn_codes", lambda *given, kept=kept: next(kept))
-            moved = {k: p.detach().clone() for k, p in parameters.items()}
-            moved[key][where] += sign * 1e-6
-            found.append(looked_ahead(method, moved, views, images))
-        assert (found[0] - found[1]) / 2e-6 == pytest.approx(slopes[key][where].item(), rel=1e-4)
 
 
 @pytest.mark.parametrize("name", WEARERS)

@@ -104,14 +104,6 @@ def test_balanced_batches_contrast_environments_and_classes():
     assert len({int(environment[batch[0]]) for seed in range(5) for batch in method.epoch_batches(RNG(seed))}) == 2
 
 
-def test_shuffled_batches_show_each_sample_once():
-    y, environment = labels(SIZES)
-    method = build("pgi+batch_size=16+batches=shuffled", task(y, environment))
-    batches = list(method.epoch_batches(RNG(0)))
-    assert sorted(np.concatenate(batches)) == list(range(len(y)))
-    assert max(map(len, batches)) == 16
-
-
 def test_a_small_cell_does_not_shrink_the_batches():
     method = build("pgi", task(*labels(SIZES)))
     assert (method.sampler.num_positives, method.sampler.num_negatives) == (32, 32)

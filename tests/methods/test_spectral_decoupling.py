@@ -20,14 +20,3 @@ def test_loss_and_gradient_are_those_of_the_formula(weight):
     )
     expected = (np.exp(log_softmax(logits)) - np.eye(3)[y] + weight * logits)[batch] / 4
     np.testing.assert_allclose(gradient(method, losses["loss"])[batch], expected, rtol=1e-4, atol=1e-6)
-
-
-def test_logits_settle_where_the_penalty_balances_the_error():
-    """Two classes, logits +-s: 2 sigmoid(-2s) / 2 = lambda s."""
-    method = tabled("spectral_decoupling+lambda=0.25+learning_rate=0.3+momentum=0", [[0.0, 0.0]] * 2, [0, 1])
-    for _ in range(300):
-        method.step(np.arange(2), RNG(0))
-    values = method.networks["encoder"].values.detach().numpy()
-    s = values[0, 0]
-    np.testing.assert_allclose(values, [[s, -s], [-s, s]], atol=1e-5)
-    assert 1 / (1 + np.exp(2 * s)) == pytest.approx(0.25 * s, rel=1e-4)
