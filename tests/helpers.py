@@ -15,8 +15,11 @@ import pytest
 import torch
 from hypothesis import settings
 
+from despur import groups
 from despur.compute.input_batcher import InputBatcher
 from despur.compute.task import Stage1Outputs, Task
+from despur.evaluate import evaluate
+from despur.inference.base import Evidence
 from despur.methods.base import Method
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.resolution import resolve
@@ -24,6 +27,7 @@ from despur.specs.spec import Spec
 from despur.storage import raw_files
 from despur.storage.store import Dataset, InputError, save_dataset
 from despur.training.inputs import load_method_class
+from despur.training.runs import train_all
 
 torch.set_num_threads(1)
 
@@ -192,6 +196,24 @@ def save_tiny(root: Path, **sizes: int) -> Dataset:
     dataset = tiny_dataset(**sizes)
     save_dataset(root / "data" / "colored_digits", {"colored_digits": dataset})
     return dataset
+
+
+def finish_run(root: Path, path: str) -> ResultPath:
+    """Train and evaluate a run, after what it reads and what is not made yet."""
+    where = result(root, path)
+    for stage, make in (("stage1", train_all), ("groups", groups.infer)):
+        for earlier in where.upstream(stage):
+            if not (earlier.folder / "about.json").exists():
+                make(earlier, OPTIONS)
+    train_all(where, OPTIONS)
+    evaluate(where, OPTIONS)
+    return where
+
+
+def evidence(y: Any, seed: int = 0, **fields: Any) -> Evidence:
+    """What an inference is given of training samples of these classes."""
+    y = np.asarray(y)
+    return Evidence(y, int(y.max()) + 1, np.random.default_rng(seed), seed, **fields)
 
 
 @contextmanager

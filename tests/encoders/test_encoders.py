@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers import OPTIONS, result, spec, task
+from helpers import finish_run, result, spec, task
 from tests.datasets.test_loaders import civilcomments, waterbirds
 from torch import nn
 
 import despur
-from despur import data, evaluate
+from despur import data
 from despur.compute.input_batcher import InputBatcher
 from despur.compute.task import Task
 from despur.encoders import bert, identity, lenet, resnet50
@@ -24,7 +24,6 @@ from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage.containers import Container
 from despur.storage.store import InputError, load_dataset
-from despur.training import runs
 
 TINY = {"weights": "random", "layers": 1, "hidden": 64}
 BERT_NAME = "encoder.hidden=64+encoder.layers=1+encoder.weights=random"
@@ -210,9 +209,7 @@ def test_cnc_switches_the_dropout_of_bert_as_well(batchnorm):
 def run(root, dataset, method):
     """Build a data set, train, evaluate: the metrics of the test split, and the folder."""
     data.build(result(root, f"data/{dataset}"), Namespace(data_root=root))
-    where = result(root, f"runs/{dataset}/{method}/s0")
-    runs.train_all(where, OPTIONS)
-    evaluate.evaluate(where, Namespace())
+    where = finish_run(root, f"runs/{dataset}/{method}/s0")
     table = pd.read_csv(where.folder / "metrics.csv").query("split == 'test' and selection == 'last'")
     return {
         (metric, group): value

@@ -9,19 +9,18 @@ import pandas as pd
 import pytest
 import torch
 import transformers
-from helpers import OPTIONS, result
+from helpers import finish_run, result
 from safetensors.torch import save_file
 from tests.datasets.test_loaders import civilcomments, waterbirds
 from tests.encoders.test_hf import CONFIGS
 
 import despur
-from despur import data, evaluate, groups
+from despur import data
 from despur.encoders.base import build_encoder
 from despur.evidence.ledger import recording
 from despur.specs.resolution import resolve
 from despur.storage.containers import Container
 from despur.storage.raw_files import sha256
-from despur.training import runs
 
 pytestmark = pytest.mark.long
 VIT = "encoder=timm+encoder.model=test_vit+encoder.size=32"
@@ -64,13 +63,7 @@ def train(root, dataset, method):
     """Data, stage 1 if the method reads one, stage 2, evaluation."""
     if not (root / f"results/data/{dataset}").exists():
         data.build(result(root, f"data/{dataset}"), Namespace(data_root=root))
-    where = result(root, f"runs/{dataset}/{resolve('methods', method, dataset.partition('+')[0]).name}/s0")
-    for earlier in where.upstream("stage1"):
-        runs.train_all(earlier, OPTIONS)
-    for earlier in where.upstream("groups"):
-        groups.infer(earlier, OPTIONS)
-    runs.train_all(where, OPTIONS)
-    evaluate.evaluate(where, Namespace())
+    where = finish_run(root, f"runs/{dataset}/{resolve('methods', method, dataset.partition('+')[0]).name}/s0")
     metrics = pd.read_csv(where.folder / "metrics.csv").query("metric == 'average_accuracy'")
     assert metrics["value"].between(0, 1).all() and len(metrics)
     return where

@@ -6,9 +6,9 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from helpers import evidence
 
 from despur.inference import eiil
-from despur.inference.base import Evidence
 from despur.specs.declarations import list_components, read_declarations
 from despur.specs.resolution import resolve
 
@@ -20,16 +20,16 @@ def outputs(count=40, classes=3, scale=3.0, seed=0):
     return rng.normal(size=(count, classes)) * scale, rng.integers(0, classes, count)
 
 
+def infer(logits, y, seed, **settings):
+    return eiil.infer(evidence(y, seed, logits=logits.astype(np.float32)), DEFAULTS | settings)
+
+
 def objective(a, logits, y):
     """What EIIL maximizes, as its authors write it: two gradient norms of weighted mean losses, by autograd."""
     factor, q = torch.ones((), dtype=torch.float64, requires_grad=True), a.sigmoid()
     each = torch.nn.functional.cross_entropy(factor * torch.from_numpy(logits), torch.from_numpy(y), reduction="none")
     slopes = [torch.autograd.grad((weight * each).mean(), factor, create_graph=True)[0] for weight in (q, 1 - q)]
     return torch.stack(slopes).square().mean()
-
-
-def evidence(logits, y, seed=0):
-    return Evidence(y, logits.shape[1], np.random.default_rng(seed), seed, logits=logits.astype(np.float32))
 
 
 def test_scale_gradients_are_those_of_autograd():
@@ -76,7 +76,7 @@ def test_no_partition_violates_the_objective_more(seed):
         return (g * first).mean() ** 2 + (g * ~first).mean() ** 2
 
     most = max(violation(np.array(first)) for first in itertools.product([False, True], repeat=9))
-    found = eiil.infer(evidence(logits, y, seed), {**DEFAULTS, "ascent_rate": 0.1, "steps": 500})
+    found = infer(logits, y, seed, ascent_rate=0.1, steps=500)
     assert violation(found == 1) == pytest.approx(most, rel=1e-6)
 
 
@@ -87,7 +87,7 @@ def test_environment_1_is_what_stage_1_gets_wrong_whatever_the_start(seed):
     wrong = rng.random(400) < 0.1
     said = np.where(wrong, (y + 1) % 4, y)
     logits = 4 * np.eye(4)[said] + rng.normal(size=(400, 4)) * 0.3
-    found = eiil.infer(evidence(logits, y, seed), DEFAULTS)
+    found = infer(logits, y, seed)
     assert (found == wrong).all()
 
 
@@ -95,16 +95,16 @@ def test_the_settings_are_those_of_the_paper_and_are_used():
     assert (DEFAULTS["ascent_rate"], DEFAULTS["steps"]) == (1e-3, 10_000)
     logits, y = outputs()
     start = np.random.default_rng(7).standard_normal(len(y), dtype=np.float32) > 0
-    stayed = eiil.infer(evidence(logits, y, 7), {**DEFAULTS, "steps": 0})
+    stayed = infer(logits, y, 7, steps=0)
     assert (stayed == start).all() or (stayed == ~start).all()
-    moved = eiil.infer(evidence(logits, y, 7), {**DEFAULTS, "ascent_rate": 0.1, "steps": 200})
+    moved = infer(logits, y, 7, ascent_rate=0.1, steps=200)
     assert (moved != stayed).any()
-    assert (moved == eiil.infer(evidence(logits, y, 7), {**DEFAULTS, "ascent_rate": 0.1, "steps": 200})).all()
+    assert (moved == infer(logits, y, 7, ascent_rate=0.1, steps=200)).all()
 
 
 def test_environment_1_may_be_empty():
     logits, y = np.array([[3.0, -3.0], [2.0, -2.0]]), np.array([0, 0])
-    found = eiil.infer(evidence(logits, y, 3), {**DEFAULTS, "ascent_rate": 0.1, "steps": 2000})  # g < 0 for both
+    found = infer(logits, y, 3, ascent_rate=0.1, steps=2000)  # g < 0 for both
     assert found.tolist() == [0, 0]
 
 

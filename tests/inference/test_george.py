@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from helpers import evidence
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score, silhouette_samples, silhouette_score
 
 from despur.inference import george
-from despur.inference.base import Evidence
 from despur.specs.declarations import read_declarations
 
 DEFAULTS = {key: setting.default for key, setting in read_declarations("inference", "george")["SETTINGS"].items()}
@@ -22,8 +22,8 @@ def ring(clusters, size=30, dimensions=2, seed=0):
     return make_blobs(sizes, dimensions, centers=centers, cluster_std=1.0, random_state=seed)
 
 
-def evidence(y, z):
-    return Evidence(y, int(y.max()) + 1, np.random.default_rng(0), 0, z=z, logits=np.zeros((len(y), int(y.max()) + 1)))
+def infer(y, z):
+    return george.infer(evidence(y, z=z, logits=np.zeros((len(y), int(y.max()) + 1))), QUICK)
 
 
 @pytest.mark.parametrize("clusters", [2, 3, 5])
@@ -69,7 +69,7 @@ def test_subclasses_are_numbered_through_over_classes(monkeypatch):
     order = np.random.default_rng(0).permutation(len(y))
     z, y = np.concatenate([points for points, _ in parts])[order], y[order]
     truth = np.concatenate([parts[0][1], 10 + parts[1][1]])[order]
-    found = george.infer(evidence(y, z), QUICK)
+    found = infer(y, z)
     assert adjusted_rand_score(truth, found) == 1
     assert set(found[y == 0]) == {0, 1, 2} and set(found[y == 2]) == {3, 4}
 
@@ -78,7 +78,7 @@ def test_a_tiny_class_is_one_subclass(monkeypatch):
     monkeypatch.setattr(george, "project", lambda z, seed, **shape: z)
     points, truth = ring(2)
     y = np.concatenate([np.zeros(len(truth), int), np.ones(10, int)])
-    found = george.infer(evidence(y, np.concatenate([points, points[:10]])), QUICK)
+    found = infer(y, np.concatenate([points, points[:10]]))
     assert set(found[y == 0]) == {0, 1} and set(found[y == 1]) == {2}
 
 
@@ -90,7 +90,7 @@ def test_with_umap_finds_the_clusters_of_representations():
     truth = np.repeat(np.arange(5), 40)
     z = (centers[truth] + rng.normal(size=(200, 20))) * rng.uniform(0.5, 2, (200, 1))
     y = np.where(truth < 3, 0, 1)
-    found = george.infer(evidence(y, z.astype(np.float16)), QUICK)
+    found = infer(y, z.astype(np.float16))
     assert adjusted_rand_score(truth, found) == 1
     assert set(found) == set(range(5))
 
@@ -156,7 +156,7 @@ def test_subclasses_are_cut_by_the_losses_of_stage_1(monkeypatch):
     y = np.zeros(len(points), int)
     wrong = np.stack([np.where(few, -3.0, 3.0), np.zeros(len(y))], axis=1)
     settings = {**FURTHER, "max_clusters": 2, "unit_length": False}
-    asked = Evidence(y, 2, np.random.default_rng(0), 0, z=points, logits=wrong)
+    asked = evidence(y, z=points, logits=wrong)
     assert adjusted_rand_score(clusters + few, george.infer(asked, settings)) == 1
     assert adjusted_rand_score(clusters, george.infer(asked, {**settings, "overcluster": 0})) == 1
 
@@ -164,5 +164,5 @@ def test_subclasses_are_cut_by_the_losses_of_stage_1(monkeypatch):
 def test_a_class_whose_projection_is_a_thread_has_clusters(monkeypatch):
     thread = np.random.default_rng(0).uniform(-30, 30, 60)  # in single precision, its covariance is not positive
     monkeypatch.setattr(george, "project", lambda *_, **__: np.stack([thread, thread], 1).astype(np.float32))
-    subclass = george.infer(evidence(np.zeros(60, int), thread[:, None]), QUICK)
+    subclass = infer(np.zeros(60, int), thread[:, None])
     assert len(np.unique(subclass)) > 1

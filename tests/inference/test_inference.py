@@ -7,7 +7,7 @@ from argparse import Namespace
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import quick, result, save_tiny
+from helpers import evidence, quick, result, save_tiny
 from hypothesis import given
 from hypothesis import strategies as st
 from pynndescent import pynndescent_, utils
@@ -19,17 +19,12 @@ from umap.distances import named_distances
 
 from despur import groups
 from despur.inference import clusters, oracle, predictions
-from despur.inference.base import Evidence, check_inferred, match_labels
+from despur.inference.base import check_inferred, match_labels
 from despur.numerics.umap import find_neighbors, keep_compiled, project
 from despur.specs.declarations import list_components, read_declarations
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 from despur.storage.containers import Container
-
-
-def evidence(y, seed=0, **fields):
-    y = np.asarray(y)
-    return Evidence(y, int(y.max()) + 1, np.random.default_rng(seed), seed, **fields)
 
 
 @st.composite

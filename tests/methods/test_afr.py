@@ -3,18 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import CPU, OPTIONS, build, embedded, result, save_tiny
+from helpers import CPU, build, embedded, finish_run, save_tiny
 from scipy.special import softmax
 
 from despur.compute.held_out import divide_held_out
 from despur.compute.machine import Machine
 from despur.compute.task import Stage1Outputs
-from despur.evaluate import evaluate
 from despur.methods.afr import weigh_samples
 from despur.storage.containers import Container
 from despur.storage.store import load_dataset
 from despur.training.loop import Trainer
-from despur.training.runs import train_all
 
 Y = np.repeat([0, 1, 2], [20, 12, 8])
 
@@ -79,10 +77,7 @@ def test_in_the_end_the_gradient_is_zero_and_a_strong_penalty_keeps_the_head_of_
 
 def test_it_starts_from_the_head_of_stage_1_and_trains_on_held_out_samples_alone(tmp_path):
     save_tiny(tmp_path, held_out=300)
-    at = result(tmp_path, "runs/colored_digits/afr+clip=0+epochs=2+learning_rate=0.1+stage1.epochs=1/s0")
-    train_all(at.upstream("stage1")[0], OPTIONS)
-    train_all(at, OPTIONS)
-    evaluate(at, OPTIONS)
+    at = finish_run(tmp_path, "runs/colored_digits/afr+clip=0+epochs=2+learning_rate=0.1+stage1.epochs=1/s0")
     (run,), folder = at.runs(), at.upstream("stage1")[0].folder
     assert {"held_out", "val", "test"} <= set(pd.read_csv(at.folder / "metrics.csv")["split"])
     own = Container(at.folder / "models.safetensors").load_arrays(f"{run.key}/last")

@@ -5,16 +5,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import OPTIONS, embedded, result, save_tiny, spec
+from helpers import embedded, finish_run, save_tiny, spec
 
-from despur import groups
 from despur.compute.held_out import divide_held_out
 from despur.compute.randomness import derive_generator
-from despur.evaluate import evaluate
 from despur.methods.dfr_held_out import HeldOutDFR
 from despur.metrics.groups import worst_group_accuracy
 from despur.storage.containers import Container
-from despur.training.runs import train_all
 
 NAME = "dfr_held_out+fits=2+held_out_share=0.6+stage1.epochs=1+strength=0.5"
 
@@ -24,11 +21,7 @@ def finished(tmp_path_factory):
     """A finished run, its data set as it was and as the run saw it."""
     root = tmp_path_factory.mktemp("results")
     dataset = save_tiny(root, held_out=300)
-    at = result(root, f"runs/colored_digits/{NAME}/s1")
-    groups.infer(at.upstream("groups")[0], OPTIONS)
-    train_all(at.upstream("stage1")[0], OPTIONS)
-    train_all(at, OPTIONS)
-    evaluate(at, OPTIONS)
+    at = finish_run(root, f"runs/colored_digits/{NAME}/s1")
     return at, dataset, divide_held_out(dataset, at.runs()[0])
 
 

@@ -4,13 +4,12 @@ Lipschitz bounds."""
 import numpy as np
 import pytest
 import torch
-from helpers import CPU, OPTIONS, build, result, save_tiny, spec
+from helpers import CPU, OPTIONS, build, evidence, finish_run, result, save_tiny, spec
 from helpers import embedded_by_a_foundation_model as embedded
 
 from despur import groups
-from despur.evaluate import evaluate
 from despur.inference import ssa
-from despur.inference.base import Evidence, LabeledSamples
+from despur.inference.base import LabeledSamples
 from despur.methods.dfr import equal_groups
 from despur.methods.dfr_probe import equal_classes
 from despur.methods.wise_ft import WiSEFT
@@ -251,8 +250,8 @@ def spurious(count, seed, share=0.95):
 
 def test_ssa_finds_the_attribute_of_training_samples():
     train_data, known = spurious(900, 0), spurious(150, 1, share=0.6)
-    evidence = Evidence(train_data.y, 2, RNG(0), 0, train_data.z, num_attributes=2, validation=known)
-    found = ssa.infer(evidence, spec("gdro+groups=ssa").components["groups"].settings)
+    asked = evidence(train_data.y, z=train_data.z, num_attributes=2, validation=known)
+    found = ssa.infer(asked, spec("gdro+groups=ssa").components["groups"].settings)
     minority = train_data.a != train_data.y
     assert (found == train_data.a).mean() > 0.9 and (found == train_data.a)[minority].mean() > 0.8
 
@@ -322,9 +321,7 @@ ON_ERM = {
 
 @pytest.mark.parametrize("name", ON_ERM.values(), ids=ON_ERM)
 def test_it_runs_through_the_stages_and_is_loaded(name, root):
-    at = result(root, f"runs/colored_digits/{name}/s0")
-    train_all(at, OPTIONS)
-    evaluate(at, OPTIONS)
+    at = finish_run(root, f"runs/colored_digits/{name}/s0")
     outputs, dataset = Container(at.folder / "outputs.safetensors"), save_tiny(root)
     for run in at.runs():
         model = load(at.folder, 0, run.spec.name)

@@ -5,12 +5,11 @@ import json
 import numpy as np
 import pytest
 import torch
-from helpers import OPTIONS, build, embedded, result, save_tiny
+from helpers import OPTIONS, build, embedded, finish_run, result, save_tiny
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from despur import groups
-from despur.evaluate import evaluate
 from despur.methods.dfr import DFR, STRENGTHS, equal_groups, halve
 from despur.methods.inlp import extend
 from despur.methods.leace import erasure
@@ -211,9 +210,7 @@ def root(tmp_path_factory):
 
 @pytest.mark.parametrize("name", QUICK.values(), ids=QUICK)
 def test_a_fitted_method_runs_on_the_representations_of_its_stage_1_and_is_loaded_with_it(name, root):
-    at = result(root, f"runs/colored_digits/{name}+stage1.epochs=2/s0-1")
-    train_all(at, OPTIONS)
-    evaluate(at, OPTIONS)
+    at = finish_run(root, f"runs/colored_digits/{name}+stage1.epochs=2/s0-1")
     (above,) = at.upstream("stage1")
     outputs, below = Container(at.folder / "outputs.safetensors"), Container(above.folder / "outputs.safetensors")
     data = json.loads((at.folder / "about.json").read_text())["data"]["colored_digits"]

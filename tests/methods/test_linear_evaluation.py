@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from helpers import OPTIONS, build, embedded, images, result, spec, task
+from helpers import OPTIONS, build, embedded, finish_run, images, spec, task
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch import nn
 
-from despur import evaluate, saliency
+from despur import saliency
 from despur.compute.randomness import derive_generator
 from despur.encoders import resnet18
 from despur.metrics.codes import TOP_CLASSES, encode_logits
@@ -24,7 +24,6 @@ from despur.samplers.labeled import label_ranks
 from despur.specs.settings import SettingError
 from despur.storage.containers import Container
 from despur.storage.store import Dataset, save_dataset
-from despur.training import runs
 from despur.training.inputs import load_method_class
 
 RNG = np.random.default_rng
@@ -178,8 +177,6 @@ def test_the_labels_of_fine_tuning_are_those_that_the_data_ranks_and_at_least_on
 
 # Whole runs
 
-SMALL = "stage1.batch_size=24+stage1.encoder.width=4+stage1.epochs=1"
-
 
 def dataset(unlabelled_seed=None):
     """Seven classes without a known attribute and without validation data; with some images whose class is not
@@ -197,16 +194,11 @@ def dataset(unlabelled_seed=None):
     return Dataset(pixels, table, about, masks=masks)
 
 
-def made(root, data, *names, seeds="s0"):
+def made(root, data, *names):
     """Stage 1, then the runs that read it."""
     save_dataset(root / "data/cifar10", {"cifar10": data})
     for name in names:
-        where = result(root, f"runs/cifar10/{name}/{seeds}")
-        for below in where.upstream("stage1"):
-            if not (below.folder / "models.safetensors").exists():
-                runs.train_all(below, OPTIONS)
-        runs.train_all(where, OPTIONS)
-        evaluate.evaluate(where, OPTIONS)
+        where = finish_run(root, f"runs/cifar10/{name}/s0")
         yield (
             where,
             pd.read_csv(where.folder / "metrics.csv", keep_default_na=False).query(
