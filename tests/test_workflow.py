@@ -12,6 +12,7 @@ import pytest
 from project import CONFIGS, FIGURE, TABLE, Project, tiny_project
 
 from despur.orchestration import artifact_files, configuration, matrix
+from despur.orchestration.locks import clear_stale_locks
 from despur.specs.paths import locate_result
 
 SMALL = {"config.yaml", "config/smoke.yaml", "config/frozen.yaml"}  # the others: make test-long
@@ -176,6 +177,16 @@ def test_a_bad_configuration_is_refused_with_one_clear_message(project, config, 
 def test_a_bad_path_is_refused_with_one_clear_message(project):
     error = refusal(project, "results/runs/colored_digits/cnc+two_sided=true/s0/metrics.csv")
     assert error.count("cnc+two_sided=true is called cnc ") == len(error.splitlines()) == 1, error
+
+
+def test_while_another_snakemake_makes_a_file_a_second_and_a_third_are_refused(project):
+    locks, target = project.root / ".snakemake/locks", "results/data/colored_digits/table.parquet"
+    locks.mkdir(parents=True)
+    with clear_stale_locks(locks.parent):  # as the first one does, which lives until here
+        (locks / "0.output.lock").write_text(f"{target}\n")
+        for _ in range(2):
+            code, text = project.call_snakemake("-c1", target, seconds=100)
+            assert code == 1 and "cannot be locked" in text
 
 
 # what comes out
