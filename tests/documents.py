@@ -62,14 +62,15 @@ def split(command: str) -> tuple[dict[str, str], list[str]]:
 
 
 def group_snakemake(lines: Iterable[str]) -> list[tuple[dict[str, str], list[str]]]:
-    """Environment and arguments of calls of Snakemake, to be planned. Targets with the same options are one call."""
+    """Environment and arguments of calls of Snakemake, to be planned. Targets with the same options are one call, in
+    the environments of all."""
     found: dict[tuple[object, ...], tuple[dict[str, str], list[str], list[str]]] = {}
     for environment, (program, *words) in map(split, lines):
         if program == "snakemake":
             words = [word for word in words if word not in ("-n", "--cores", "all", "-c2")]
             count = next((i for i, word in enumerate(words) if word.startswith("-")), len(words))
-            key = (str(environment), bool(count), *words[count:])
-            _, targets, _ = found.setdefault(key, (environment, [], words[count:]))
+            together, targets, _ = found.setdefault((bool(count), *words[count:]), ({}, [], words[count:]))
+            together |= environment
             targets += words[:count]
     return [(environment, [*dict.fromkeys(targets), *options]) for environment, targets, options in found.values()]
 

@@ -74,6 +74,12 @@ def embedded(
     return Task(InputBatcher(torch.from_numpy(z.astype(np.float32))), np.asarray(y), int(y.max()) + 1, CPU, groups)
 
 
+def biased(count: int = 240) -> Task:
+    """A training set of embeddings of two classes, whose attribute agrees in four of five samples, as Moji's."""
+    y = np.arange(count) % 2
+    return embedded(y, np.where(np.random.default_rng(0).random(count) < 0.8, y, 1 - y))
+
+
 def embedded_by_a_foundation_model(
     count: int = 90, classes: int = 3, dim: int = 10, right: float = 0.7, prompts: np.ndarray | None = None
 ) -> Task:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import forked
 import pytest
@@ -64,17 +65,10 @@ class Project:
         copied.environment = self.environment | {"PYTHONPATH": copied.environment["PYTHONPATH"]}
         return copied
 
-    def start(self, *command: str) -> subprocess.Popen[str]:
-        """Start ``python COMMAND`` with this package, in a session of its own."""
-        return subprocess.Popen(
-            [sys.executable, *command],
-            cwd=self.root,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+    def start(self, *command: str, **changed: Any) -> subprocess.Popen[str]:
+        """Start ``python COMMAND`` with this package, in a session of its own. ``changed``: options of subprocess."""
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "start_new_session": True}
+        return subprocess.Popen([sys.executable, *command], cwd=self.root, env=self.environment, **(options | changed))
 
     def python(self, *command: str) -> str:
         """What ``python COMMAND`` prints; it must succeed."""

@@ -5,10 +5,11 @@ import json
 import re
 import subprocess
 
+import forked
 import pytest
 import yaml
 from documents import DOCUMENTS, FENCE, commands_of_page, documented, examples, group_snakemake, split
-from project import SOURCE, Project, finish, tiny_project
+from project import CONFIGS, SOURCE, Project, tiny_project
 
 COMMANDS = documented()
 MAKE, PYTHON = ([line for line in COMMANDS if split(line)[1][0] == program] for program in ("make", "python"))
@@ -18,6 +19,7 @@ RUN = re.compile(r"results/runs/[^/\s]+/[^/\s*]+/s[\d-]+")
 READERS = [program for program in PROGRAMS if "images" in program or "load_metrics" in program]  # of finished runs
 BUNDLED = "results/runs/colored_digits/"
 HOURS = ("benchmarks", "despur.reporting.pages.error_rates")
+SMOKE = "snakemake results/smoke/scorecard.html --configfile config/smoke.yaml"  # make smoke ends with it
 IMAGES = 'import numpy\nimages = numpy.load("results/data/colored_digits/inputs.npy")[:4]\n'
 
 
@@ -69,6 +71,11 @@ def plan(project, environment, arguments):
     assert code == 0, text
 
 
+def is_configuration(arguments):
+    """Whether a call is of all targets of a configuration."""
+    return arguments[:1] == ["--configfile"] and arguments[1:] in [[config] for config in CONFIGS]
+
+
 def plan_make(words):
     """What make would do."""
     files = [word.split("=")[-1] for word in words if word.endswith(".yaml")]
@@ -85,7 +92,11 @@ def test_the_commands_of_the_documents_are_seen():
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("environment", "arguments"),
-    group_snakemake(line for line in COMMANDS if "--report" not in line),  # reports: test_report.py
+    [
+        call
+        for call in group_snakemake([*COMMANDS, SMOKE])
+        if "--report" not in call[1] and not is_configuration(call[1])  # test_report.py, test_workflow.py
+    ],
     ids=lambda value: " ".join(value)[:60],
 )
 def test_what_is_typed_at_snakemake_can_be_planned(clone, environment, arguments):
@@ -103,11 +114,10 @@ def test_make_smoke_ends_with_what_it_made_what_it_means_and_what_to_type_next()
     assert re.fullmatch(r'echo "It means: .+"', means) and re.match(r'echo "Next: type make ', following)
 
 
-@pytest.mark.long
-def test_what_make_smoke_made_and_names_next_can_be_planned(clone):
-    plan(clone, {}, ["results/smoke/scorecard.html", "--configfile", "config/smoke.yaml"])
+def test_make_runs_the_bundled_configuration():
     (command,) = re.findall(r"^.*&& (snakemake .*config\.yaml)$", plan_make(["make"]), re.MULTILINE)
-    plan(clone, {}, command.split()[1:])
+    ((_, arguments),) = group_snakemake([command])
+    assert arguments == ["--configfile", "config.yaml"]
 
 
 def test_every_target_of_make_is_named_in_a_document():
@@ -133,7 +143,7 @@ def test_what_is_typed_at_python_runs(clone, finished, command):
     own = Project(project.root)
     paths = [project.environment["PYTHONPATH"], *(str(SOURCE / path) for path in environment.values())]
     own.environment = project.environment | {"PYTHONPATH": ":".join(paths)}
-    code, text = finish(own.start("-m", module, *arguments))
+    code, text = forked.run(["-m", module, *arguments], own.root, own.environment, 600)
     # there is no data, nobody to ask, and no scorecard
     unmet = {"check": "missing|there|holds no", "fetch": "say --yes", "summary": "scorecard.csv is not there"}.get(
         arguments[0]

@@ -35,13 +35,6 @@ def test_draws_do_not_depend_on_what_was_drawn_before():
     assert np.array_equal(derive_generator("leakage", 1).random(5), alone)
 
 
-def test_generators_of_one_purpose_do_not_share_a_stream():
-    first = derive_generator("leakage", 1)
-    second = derive_generator("leakage", 1)
-    first.random(10)
-    assert second.random() == derive_generator("leakage", 1).random()
-
-
 def test_generators_of_different_counts_are_uncorrelated():
     draws = np.stack([derive_generator("order", count).standard_normal(4000) for count in range(4)])
     assert np.abs(np.corrcoef(draws) - np.eye(4)).max() < 4 / np.sqrt(4000)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from helpers import CPU, build, embedded
+from helpers import CPU, biased, build
 from torch import nn
 
 from despur.compute.machine import Machine
@@ -13,11 +13,6 @@ from despur.losses.adversarial import reverse_gradient
 from despur.methods.adv import orthogonality
 
 RNG = np.random.default_rng
-
-
-def biased(count=240):
-    y = np.arange(count) % 2
-    return embedded(y, np.where(RNG(0).random(count) < 0.8, y, 1 - y))
 
 
 def gradients(method, batch):

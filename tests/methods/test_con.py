@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from helpers import build, embedded
+from helpers import biased, build, embedded
 from torch import nn
 
 from despur.compute.task import encode
@@ -62,14 +62,6 @@ def test_gradients_are_finite_at_a_small_temperature(rules):
     leaf = h.float().requires_grad_()
     fair_contrast(leaf, y, a, 0.01, **rules)[0].backward()
     assert leaf.grad.isfinite().all() and leaf.grad.abs().sum() > 0
-
-
-def biased(count=240, seed=0):
-    """Classes whose attribute agrees in four of five samples, as Moji's."""
-    rng = RNG(seed)
-    y = np.arange(count) % 2
-    a = np.where(rng.random(count) < 0.8, y, 1 - y)
-    return embedded(y, a, seed=seed)
 
 
 def test_the_weights_of_eq_3():

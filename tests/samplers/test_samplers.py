@@ -130,24 +130,6 @@ def test_a_class_without_misclassified_samples_takes_its_own_as_positives():
     ]
 
 
-def test_a_slice_without_negatives_takes_all_other_classes():
-    y, predicted = labels({(0, 0): 10, (1, 1): 10, (1, 0): 6, (2, 2): 5, (2, 0): 3})
-    sampler = ContrastiveSampler(y, predicted, 2, 40)
-    assert set(sampler.negative_pool(1, 1)) == set(np.flatnonzero(y != 1))
-    assert set(sampler.negative_pool(0, 0)) == set(np.flatnonzero((y != 0) & (predicted == 0)))
-    assert sampler.num_negatives == 9  # the smallest pool: the nine that are wrongly predicted as 0
-
-
-def test_a_perfect_stage_1_still_gives_batches():
-    y, predicted = labels({(0, 0): 6, (1, 1): 6})
-    sampler = ContrastiveSampler(y, predicted, 4, 4)
-    anchors, batch = all_batches(sampler)
-    assert len(sampler.fallbacks) == 4
-    assert (y[batch.positives] == y[anchors][:, None]).all()
-    assert (y[batch.negatives] != y[anchors][:, None]).all()
-    assert (y[batch.reverse_negatives] != y[anchors][:, None]).all()
-
-
 def test_without_a_right_prediction_there_is_no_anchor():
     y, predicted = labels({(0, 1): 5, (1, 0): 5})
     with pytest.raises(ValueError, match=r"no anchor.*anchors=all"):
@@ -253,13 +235,6 @@ class Counting:
 def test_large_samples_are_drawn_without_endless_retries(pool, size):
     drawn = draw(Counting(), np.arange(pool), 8, size)
     assert all(len(set(row)) == size for row in drawn)
-
-
-def test_the_same_generator_draws_the_same_batches():
-    y, predicted = labels({(0, 0): 12, (0, 1): 8, (1, 1): 12, (1, 0): 8})
-    sampler = ContrastiveSampler(y, predicted, 3, 3)
-    first, again, other = (all_batches(sampler, seed)[1].rows for seed in (1, 1, 2))
-    assert (first == again).all() and (first != other).any()
 
 
 def test_rows_of_a_step_are_drawn_independently():

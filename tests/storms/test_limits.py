@@ -8,7 +8,6 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,15 +75,8 @@ def start(project, stage, limit=None):
             kind, amount = limit
             resource.setrlimit(kind, (amount, amount + 1 if kind == resource.RLIMIT_CPU else amount))
 
-    process = subprocess.Popen(
-        [sys.executable, "-m", f"despur.{program}", folder],
-        cwd=project.root,
-        env=project.environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=restrict,
-    )
+    said_alone = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    process = project.start("-m", f"despur.{program}", str(folder), preexec_fn=restrict, **said_alone)
     try:
         _, said = process.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:

@@ -382,13 +382,6 @@ def test_an_interrupted_run_ends_as_if_nothing_had_happened(saved, lost, uninter
     assert_equal(outcome(resumed, trainer.run()), uninterrupted)
 
 
-def test_interruptions_at_every_step_change_nothing(uninterrupted, tmp_path):
-    for step in range(1, uninterrupted[0][0]):
-        interrupted(tmp_path, step, step + 1)
-    last = method()
-    assert_equal(outcome(last, trained(last, tmp_path, accuracy)), uninterrupted)
-
-
 def test_without_a_checkpoint_a_run_starts_over(uninterrupted, tmp_path):
     interrupted(tmp_path, 0, 5)
     assert not (tmp_path / "checkpoint.pt").exists()
