@@ -94,7 +94,7 @@ def identify_files(point: Spec, root: Path) -> dict[str, str]:
     files = {
         str(file.relative_to(root)): identify_file(file, state.st_size, state.st_mtime_ns) for file, state in states
     }
-    chosen = {choose_alternative(pattern, root) for pattern in read}
+    chosen = dict.fromkeys(choose_alternative(pattern, root) for pattern in read)
     return files | dict(identify_many(pattern, root) for pattern in chosen if pattern.endswith(FOLDERS))
 
 
