@@ -131,3 +131,8 @@ def test_claims_of_a_complete_table_are_not_executed_again(outputs, monkeypatch)
     both = tally.gather_claims(outputs, "cnc"), alone
     read, alone = (table.round(12).astype(str).replace("nan", "") for table in both)
     pd.testing.assert_frame_equal(read, alone)
+
+
+def test_a_table_without_rows_has_no_columns(tmp_path):
+    pd.DataFrame().to_csv(tmp_path / "table.csv", index=False)
+    assert tally.read_rows(tmp_path / "table.csv").empty

@@ -60,7 +60,7 @@ def list_measured(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     for artifact in list_made_artifacts(config, paper):
         files = [file for file in artifact_files.list_outputs(config, paper, artifact) if file.endswith(".csv")]
         for file in files if artifact_files.find_module(artifact) == artifact_files.TABLE else []:
-            table = pd.read_csv(file, dtype={"setting": str}).rename(columns={"reported": "shown"})
+            table = read_rows(Path(file)).rename(columns={"reported": "shown"})
             if {"paper_dataset", "shown", "verdict"} <= {*table}:
                 shown = table[table["shown"].notna()].assign(artifact=artifact)
                 tables.append(shown.reindex(columns=[*PRINTED_KEY, "shown", *OURS]))
@@ -114,6 +114,14 @@ def gather_claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
     kinds = {name: COMPARISON if claim.ours else CLAIM for name, claim in claims.items()}
     table = table.assign(artifact=table["claim"].map(artifacts), kind_of_row=table["claim"].map(kinds))
     return table.drop(columns="order").reset_index(drop=True)
+
+
+def read_rows(file: Path) -> pd.DataFrame:
+    """A finished table; without columns where it has no rows."""
+    try:
+        return pd.read_csv(file, dtype={"setting": str})
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame()
 
 
 def read_judged_claims(config: Mapping[str, Any], paper: str) -> pd.DataFrame:
