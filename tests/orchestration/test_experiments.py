@@ -337,6 +337,7 @@ def test_a_configuration_stands_alone_or_changes_the_default(tmp_path, monkeypat
         ("results/runs/colored_digits/cnc/s0-2", "cnc/s0-2/metrics.csv"),
         ("results/papers/cnc/table_9.md", "did you mean table_1"),
         ("results/papers/cncc/table_1.md", "did you mean cnc"),
+        ("results/papers/domain_temperature/table_3_8.csv", "did you mean table_"),  # writes table_3 to table_8
     ],
 )
 def test_a_path_that_nothing_makes_is_refused_with_a_reason(path, message):
@@ -352,6 +353,7 @@ def test_a_path_that_nothing_makes_is_refused_with_a_reason(path, message):
         "mine.csv",
         "results/runs/colored_digits/cnc/s0-2/metrics.csv",
         "results/papers/cnc/table_1.md",
+        "results/papers/domain_temperature/table_8.md",
         "results/matrix.csv",
     ],
 )

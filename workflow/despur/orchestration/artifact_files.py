@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from despur.orchestration.experiments import RESULTS, configure_artifact, list_artifact_runs, load_experiments
-from despur.orchestration.paper_folders import PAPERS, find_paper, list_papers
+from despur.orchestration.paper_folders import PAPERS, find_paper
 from despur.specs.names import unknown
 from despur.specs.paths import ResultPath, locate_result
 from despur.specs.stages import find_files
@@ -54,12 +54,16 @@ def spell_template(name: str) -> str:
 
 def list_outputs(config: Mapping[str, Any], paper: str, artifact: str) -> list[str]:
     """The files of an artifact, by name; what the report shows comes first of each."""
-    names = load_experiments(paper)["artifacts"].get(artifact, {}).get("writes", [artifact])
     return [
         f"{config.get('outputs', RESULTS)}/papers/{paper}/{name}.{kind}"
-        for name in names
+        for name in list_names(paper, artifact)
         for kind in find_module(artifact)[1]
     ]
+
+
+def list_names(paper: str, artifact: str) -> list[str]:
+    """The names of an artifact's files, without their endings: its own, mostly."""
+    return load_experiments(paper)["artifacts"].get(artifact, {}).get("writes", [artifact])
 
 
 def list_paper_outputs(config: Mapping[str, Any], paper: str) -> list[str]:
@@ -95,18 +99,17 @@ def sort_for_report(paper: str) -> list[str]:
     return sorted(load_experiments(paper)["artifacts"], key=lambda name: find_module(name) == TABLE)
 
 
-def find_artifact(paper: str, name: str) -> str:
-    """The artifact whose job writes files of a name: that of the name, mostly."""
-    here = load_experiments(paper)["artifacts"] if paper in list_papers() else {}
-    return next((artifact for artifact, entry in here.items() if name in entry.get("writes", ())), name)
+def find_artifacts(paper: str) -> dict[str, str]:
+    """By the name of each file of a paper, without its ending: the artifact whose job writes it."""
+    return {name: artifact for artifact in load_experiments(paper)["artifacts"] for name in list_names(paper, artifact)}
 
 
 def locate_artifact(path: Path) -> tuple[str, str]:
     """The paper and the artifact of a file of ``results/papers/PAPER``. Raises SettingError where there is none."""
-    paper, artifact = path.parent.name, find_artifact(path.parent.name, path.stem)
-    if artifact not in (known := load_experiments(paper)["artifacts"]):
-        raise unknown(f"artifact of {paper}", artifact, known)
-    return paper, artifact
+    paper, artifacts = path.parent.name, find_artifacts(path.parent.name)
+    if path.stem not in artifacts:
+        raise unknown(f"artifact of {paper}", path.stem, artifacts)
+    return paper, artifacts[path.stem]
 
 
 def find_module(artifact: str) -> tuple[str, tuple[str, ...]]:

@@ -131,8 +131,10 @@ def is_numeric(column: pd.Series) -> bool:
 
 def read_caption(paper: str, name: str) -> str:
     """What a table shows, in the words of its paper's folder; nothing where there is no caption."""
-    folder = paper_folders.find_papers().get(paper, Path()) / "captions"
-    files = [folder / f"{stem}.rst" for stem in (name, artifact_files.find_artifact(paper, name))]
+    if paper not in paper_folders.list_papers():
+        return ""
+    folder = paper_folders.find_paper(paper) / "captions"
+    files = [folder / f"{stem}.rst" for stem in (name, artifact_files.find_artifacts(paper).get(name, name))]
     return next((file.read_text(encoding="utf-8") for file in files if file.exists()), "")
 
 
