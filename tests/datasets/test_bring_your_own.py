@@ -326,7 +326,10 @@ def test_a_run_that_lacks_class_embeddings_is_refused_before_anything_is_made(fo
     monkeypatch.chdir(folder.parent)
     of_class = [locate_result(f"results/{name}/s0") for name in ("stage1/bring_your_own/zero_shot",)]
     others = [locate_result(f"results/runs/bring_your_own/{name}/s0") for name in ("erm", "zero_shot+classes=means")]
-    assert not [*list_missing(of_class[0])]  # without a file: that is said
+    (line,) = list_missing(of_class[0])
+    assert re.search(
+        r"bring_your_own cannot be built: .* not in .*DESPUR_DATA_ROOT.* despur check bring_your_own", line
+    )
     if kind == "npz":
         np.savez(folder / "task.npz", **own())
     else:

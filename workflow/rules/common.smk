@@ -117,9 +117,9 @@ def data_files(stage):
 
 
 def name_missing(result):
-    """Say once which weights are downloaded later; stop where something is missing that nothing brings."""
+    """Say once what is missing; stop where a run lacks weights that nothing brings."""
     try:
-        lines = [line for line in jobs.list_missing(result) if line not in MISSING]
+        lines = dict.fromkeys(line for line in jobs.list_missing(result) if line not in MISSING)
     except InputError as error:
         refuse(error)
     for line in lines:

@@ -34,13 +34,14 @@ def list_data_files(result: ResultPath) -> list[Path]:
 
 
 def list_missing(result: ResultPath) -> Iterator[str]:
-    """What is said, before anything is made, of weights and tokenizers that are not there and that the job of a result,
-    or of its data, downloads. Raises InputError for others, and for class embeddings that the data do not have. Nothing
-    is missing where the result is there."""
+    """What is said, before anything is made, of raw files that are not there, and of weights and tokenizers that the
+    job of a result, or of its data, downloads. Raises InputError for other weights and tokenizers, and for class
+    embeddings that the data do not have. Nothing is missing where the result is there."""
     if (result.folder / "about.json").exists():
         return
     data = result if result.stage == "data" else result.data
     if not (data.folder / "about.json").exists():
+        yield from list_missing_raw(result.datasets.points)
         yield from list_missing_tokenizers(result.datasets.points)
     if not STAGES[result.stage].trains:
         return
@@ -56,6 +57,19 @@ def list_missing(result: ResultPath) -> Iterator[str]:
             if not raw_files.is_downloaded(encoder):
                 raise InputError(f"{told} ({result.folder}): put it there, {ROOT}{hub.how_to_download(encoder)}")
             yield f"{told}: {DOWNLOADED}"
+
+
+def list_missing_raw(points: Iterable[Spec]) -> Iterator[str]:
+    """What is said of the raw files that data sets need. Those that lack them fail; others can be made."""
+    root = data_root()
+    for point in points:
+        name, missing = point.base_name, [] if point.source else raw_files.list_missing(point, root)
+        if missing and raw_files.is_downloaded(point):
+            yield f"{name}: its raw files are not in {root}; its job downloads them"
+        elif missing:
+            others = f" and {len(missing) - 1} more" if missing[1:] else ""
+            first = missing[0].split(" |")[0]
+            yield f"{name} cannot be built: {first}{others} not in {root} (DESPUR_DATA_ROOT). See despur check {name}"
 
 
 def list_missing_tokenizers(points: Iterable[Spec]) -> Iterator[str]:
