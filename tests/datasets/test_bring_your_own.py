@@ -73,9 +73,7 @@ def test_your_own_gray_images_have_three_equal_channels(folder, shape):
     np.savez(folder / "task.npz", **own(features=gray))
     dataset = well_formed(read("bring_your_own", folder.parent))
     assert (
-        dataset.about["input"] == "image"
-        and (dataset.inputs == gray.reshape(12, 9, 8, 1)).all()
-        and dataset.inputs.shape[3] == 3
+        dataset.form == "image" and (dataset.inputs == gray.reshape(12, 9, 8, 1)).all() and dataset.inputs.shape[3] == 3
     )
 
 

@@ -302,7 +302,7 @@ def test_a_bigru_is_trained_first_and_then_represents_the_tweets(tweets):
     assert run.spec.components["encoder"].base_name == "bigru" and z.shape == (12, 400)
     np.testing.assert_array_equal(found.inputs, z.astype(np.float32))
     kept = {k: v for k, v in given.about.items() if k != "words"}
-    assert found.table.equals(given.table) and found.about == kept | {"input": "embedding", "raw": {}}
+    assert found.table.equals(given.table) and found.about == kept | {"raw": {}}
 
 
 def test_what_sits_on_fixed_vectors_is_trained_and_evaluated(tweets):

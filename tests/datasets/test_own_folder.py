@@ -298,4 +298,5 @@ def test_a_missing_text_is_refused_and_vectors_alone_are_no_texts(folder):
     assert "text of sample 4 is missing" in refuse(folder)
     network = mlp.build({"hidden": 3, "layers": 1, "activation": "tanh", "dropout": 0.0}, (6,))
     with pytest.raises(SettingError, match=r"holds texts, but the encoder reads vectors: \+encoder=bigru"):
-        base.check_vocabulary(network, {"input": "tokens"})
+        base.check_vocabulary(network, {}, tokens=True)
+    base.check_vocabulary(network, {}, tokens=False)

@@ -69,7 +69,7 @@ def test_texts_are_the_mean_or_the_first_of_their_own_tokens(saved, kind):
         torch.testing.assert_close(encoder.texts([text])[0], row, rtol=1e-4, atol=1e-5)
     assert encoder.dim == 8
     with pytest.raises(SettingError, match=rf"civil\+vocabulary=me--{kind}"):
-        base.check_vocabulary(encoder, {"dataset": "civil", "vocabulary": "bert"})
+        base.check_vocabulary(encoder, {"dataset": "civil", "vocabulary": "bert"}, tokens=True)
 
 
 @torch.no_grad()

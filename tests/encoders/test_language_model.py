@@ -114,6 +114,6 @@ def test_weights_or_vocabularies_that_do_not_fit_are_errors(weights):
 def test_a_model_refuses_tokens_of_another_vocabulary(weights):
     about = {"dataset": "amazon", "vocabulary": "bert"}
     with pytest.raises(SettingError, match=r"amazon holds tokens of the vocabulary bert.*amazon\+vocabulary=gpt2"):
-        base.check_vocabulary(build("gpt-neo-125M"), about)
-    base.check_vocabulary(build("gpt-neo-125M"), about | {"vocabulary": "gpt2"})
-    base.check_vocabulary(SimpleNamespace(), about)
+        base.check_vocabulary(build("gpt-neo-125M"), about, tokens=True)
+    base.check_vocabulary(build("gpt-neo-125M"), about | {"vocabulary": "gpt2"}, tokens=True)
+    base.check_vocabulary(SimpleNamespace(), about, tokens=True)

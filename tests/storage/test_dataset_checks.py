@@ -46,7 +46,6 @@ def test_what_no_stage_could_use_is_refused_by_name():
         "a of sample 9 is 5": {"table": {"a": some(y, 9, 5)}},
         r"inputs are float64 \(120, 4\).*float32": {"inputs": np.zeros((120, 4))},
         r"inputs are uint8 \(120, 36, 36\)": {"inputs": tiny_dataset().inputs[..., 0]},
-        "'tokens', but inputs are float32.*'embedding'": {**EMBEDDED, "about": {"input": "tokens"}},
         "36x36 pixels, from which no square of 40": {"about": {"size": 40}},
         "no square of 0": {"about": {"size": None}},
         "sample 100 holds a value that is not a finite": {"inputs": nan},
@@ -113,7 +112,7 @@ def test_what_stages_can_use_is_not_refused():
     every = {
         "images": {},
         "embeddings": EMBEDDED,
-        "tokens": {"inputs": np.zeros((120, 7), np.int32), "about": {"input": "tokens"}},
+        "tokens": {"inputs": np.zeros((120, 7), np.int32)},
         "unlabelled": {"table": without_labels},
         "one attribute": {"table": {"a": 0}, "about": {"attributes": ["all"]}},
         "nothing selects": {"table": {"split": np.where(split == "val", "test", split)}},

@@ -19,7 +19,7 @@ from despur.storage.dataset_checks import build_dataset, validate
 from despur.storage.provenance import run_from_command_line
 from despur.storage.store import Dataset, load_dataset, save_dataset
 
-INPUT_KEYS = ("size", "train_crop", "test_crop", "words")  # keys that describe the stored images or texts
+INPUT_KEYS = ("size", "train_crop", "test_crop", "words", "vocabulary")  # keys that describe the stored images or texts
 
 
 def build(result: ResultPath, arguments: argparse.Namespace) -> None:
@@ -47,7 +47,7 @@ def embed(result: ResultPath, source: Spec) -> Dataset:
         Container(stage1.folder / "outputs.safetensors")[f"{run.key}/best/z"],
     )
     about = {key: value for key, value in given.about.items() if key not in INPUT_KEYS}
-    return dataclasses.replace(given, inputs=z.astype(np.float32), about={**about, "input": "embedding"}, masks=None)
+    return dataclasses.replace(given, inputs=z.astype(np.float32), about=about, masks=None)
 
 
 if __name__ == "__main__":

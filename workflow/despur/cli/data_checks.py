@@ -87,7 +87,7 @@ def list_encoders_to_name(dataset: Dataset, methods: Iterable[Spec]) -> Iterator
     default = next(point.components["encoder"].base_name for point in methods if point.base_name == "erm")
     encoders = {"": "bigru", "bert": "bert", "gpt2": "language_model", "roberta": "language_model"}
     of_texts = encoders.get(dataset.about.get("vocabulary", ""), "hf")
-    fitting = {"image": "convnet", "tokens": of_texts}.get(dataset.about.get("input", ""))
+    fitting = {"image": "convnet", "tokens": of_texts}.get(dataset.form)
     if default == "mlp" and fitting:
         yield (
             f"methods take the encoder {default} unless you name another one, such as +encoder={fitting} and, where "

@@ -46,6 +46,10 @@ class InputBatcher:
         return self.inputs.dtype == torch.uint8
 
     @property
+    def is_tokens(self) -> bool:
+        return not self.inputs.is_floating_point() and not self.is_image
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Shape of one sample as the encoder sees it."""
         return (self.inputs.shape[3], self.size, self.size) if self.is_image else tuple(self.inputs.shape[1:])

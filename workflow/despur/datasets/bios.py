@@ -94,11 +94,11 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         tables.append(pd.DataFrame({"split": split, "y": y, "a": a, "text": table["text"]}))
     table = pd.concat(tables, ignore_index=True)
     about = {
-        **{"input": "embedding", "classes": classes, "attributes": GENDERS, "attribute": "gender"},
+        **{"classes": classes, "attributes": GENDERS, "attribute": "gender"},
         "sha256": metadata_tables.sha256(*files),
     }
     if settings["features"] == "tokens":
         vocabulary = text.vocabulary(table["text"][table["split"] == "train"], settings["words"])
         inputs = [text.tokens(list(table["text"]), vocabulary, settings["length"])]
-        about |= {"input": "tokens", "words": vocabulary}
+        about["words"] = vocabulary
     return embedding_files.dataset(folder, np.concatenate(inputs), table.drop(columns="text"), about)

@@ -101,6 +101,6 @@ def convert(features: Array, image: bool, settings: Settings) -> tuple[Array, di
     """Features as they are held, and what is known of them."""
     if image:
         size = settings["size"] or min(features.shape[1:3])
-        return features, {"input": "image", "size": size, "train_crop": "image"}
+        return features, {"size": size, "train_crop": "image"}
     with np.errstate(over="ignore"):  # the dataset checks name the sample
-        return features.astype(np.float32), {"input": "embedding"}
+        return features.astype(np.float32), {}

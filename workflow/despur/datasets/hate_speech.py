@@ -43,6 +43,4 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         path, vectors = embedding_files.find_vectors(folder / f"{split}.tsv", ".npy", part["rows"].iloc[0], remedy)
         about["sha256"] |= metadata_tables.sha256(path)
         inputs.append(np.asarray(vectors[part["row"]], np.float32))
-    return embedding_files.dataset(
-        folder, np.concatenate(inputs), table[["split", "y", "a"]], {"input": "embedding", **about}
-    )
+    return embedding_files.dataset(folder, np.concatenate(inputs), table[["split", "y", "a"]], about)

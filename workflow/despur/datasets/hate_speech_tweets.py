@@ -86,6 +86,4 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     table, about = tweets(folder)
     words = text.vocabulary(table["text"][table["split"] == "train"], settings["words"])
     inputs = text.tokens(list(table["text"]), words, settings["length"])
-    return embedding_files.dataset(
-        folder, inputs, table[["split", "y", "a"]], {"input": "tokens", "words": words, **about}
-    )
+    return embedding_files.dataset(folder, inputs, table[["split", "y", "a"]], {"words": words, **about})

@@ -65,4 +65,4 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         arrays = [metadata_tables.find(folder, f"{split}.npy", remedy) for split in SPLITS]
         about["sha256"] |= metadata_tables.sha256(*arrays)
         inputs = np.concatenate([np.asarray(embedding_files.read_vectors(path), np.float32) for path in arrays])
-    return embedding_files.dataset(folder, inputs, table[["split", "y", "a"]], {"input": "embedding", **about})
+    return embedding_files.dataset(folder, inputs, table[["split", "y", "a"]], about)

@@ -147,5 +147,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     files = [folder / "images" / name for name in table["image"]]
     remedy = f"{embedding_files.list_files(folder / name for name in about['sha256'])} list it. Unpack the images anew"
     inputs = pixels if pixels is not None else image_files.images(files, size, fit, remedy)
-    about |= {"input": "image", "size": size, "train_crop": "centre"}
+    about |= {"size": size, "train_crop": "centre"}
     return embedding_files.dataset(folder, inputs, table[["split", "y", "a"]], about)

@@ -86,7 +86,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         order = np.argsort(rows[name])  # read in the order of the file
         inputs[end - len(table) + order] = files[name][rows[name][order]]
     about = {
-        **{"input": "embedding", "classes": ["sad", "happy"], "attributes": ["SAE", "AAE"], "attribute": "dialect"},
+        **{"classes": ["sad", "happy"], "attributes": ["SAE", "AAE"], "attribute": "dialect"},
         "sha256": metadata_tables.sha256(*paths.values()),
     }
     return embedding_files.dataset(folder, inputs, pd.concat(tables), about)

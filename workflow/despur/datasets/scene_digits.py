@@ -182,7 +182,6 @@ def about(settings: Settings) -> dict[str, Any]:
     """Names of classes and attributes, and how scenes are cropped."""
     classes = settings["classes"].split("-")
     return {
-        "input": "image",
         "size": 32,
         "train_crop": settings["crop"],
         "test_crop": settings["test_crop"],

@@ -61,6 +61,4 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         pixels[scenes.rows("train")]
     )
     kept = {key: value for key, value in scenes.about.items() if key not in ("size", "train_crop", "test_crop")}
-    return dataclasses.replace(
-        scenes, inputs=encoder.transform(pixels), about={**kept, "input": "embedding"}, masks=None
-    )
+    return dataclasses.replace(scenes, inputs=encoder.transform(pixels), about=kept, masks=None)

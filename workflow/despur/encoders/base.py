@@ -32,10 +32,10 @@ def build_encoder(spec: Spec, shape: tuple[int, ...]) -> nn.Module:
     return network
 
 
-def check_vocabulary(encoder: nn.Module, about: Mapping[str, Any]) -> None:
+def check_vocabulary(encoder: nn.Module, about: Mapping[str, Any], tokens: bool) -> None:
     """Raises SettingError for tokens of another vocabulary than a language model reads, and for any where the encoder
-    reads ``vectors``. ``about``: of the data set."""
-    if about.get("input") == "tokens" and getattr(encoder, "vectors", False):
+    reads ``vectors``. ``about``: of the data set; ``tokens``: whether its inputs are tokens."""
+    if tokens and getattr(encoder, "vectors", False):
         raise SettingError(
             f"{about.get('dataset', 'the data set')} holds texts, but the encoder reads vectors: +encoder=bigru, or "
             "+stage1.encoder=bigru for stage 1; bert and language_model where the data set has their vocabulary"

@@ -39,7 +39,7 @@ class Method:
         self.task, self.spec = task, spec
         self.settings = spec.settings
         self.networks = self.build_networks(spec, task.batcher.shape, task.num_classes).to(task.device)
-        check_vocabulary(self.networks["encoder"], task.about)
+        check_vocabulary(self.networks["encoder"], task.about, task.batcher.is_tokens)
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:

@@ -108,23 +108,16 @@ def _check_labels(dataset: Dataset) -> Iterator[str]:
 
 def _check_inputs(dataset: Dataset) -> Iterator[str]:
     inputs, about = dataset.inputs, dataset.about
-    forms = {("uint8", 4): "image", ("float32", 2): "embedding", ("int32", 2): "tokens", ("int64", 2): "tokens"}
-    form = forms.get((str(np.dtype(inputs.dtype)), len(inputs.shape)))
-    if form is None:
+    if not dataset.form:
         told = "images are uint8 (N,H,W,C), embeddings float32 (N,D), tokens int32 (N,T)"
         yield f"inputs are {np.dtype(inputs.dtype)} {inputs.shape}; {told}: convert them"
-    if about.get("input", form) != form:
-        yield (
-            f"about['input'] is {about['input']!r}, but inputs are {np.dtype(inputs.dtype)} {inputs.shape}, which "
-            f"is {form!r}"
-        )
     size = about.get("size", 0)
-    if form == "image" and not isinstance(size, int | np.integer):
+    if dataset.form == "image" and not isinstance(size, int | np.integer):
         yield f"about['size'] is {size!r}; it must be a whole number: pixels a side of the square that is cropped"
-    if form == "image" and not 1 <= size <= min(inputs.shape[1:3]):
+    if dataset.form == "image" and not 1 <= size <= min(inputs.shape[1:3]):
         pixels = "x".join(map(str, inputs.shape[1:3]))
         yield f"images are {pixels} pixels, from which no square of {size} (about['size']; the setting size) can be cut"
-    for start in range(0, len(inputs), ROWS) if form == "embedding" else ():
+    for start in range(0, len(inputs), ROWS) if dataset.form == "embedding" else ():
         bad = ~np.isfinite(inputs[start : start + ROWS]).all(axis=1)
         if bad.any():
             yield (

@@ -40,7 +40,6 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "classes": [str(name) for name in wine.target_names],
         "attribute": "strength of the wine",
         "attributes": ["light", "strong"],
-        "input": "embedding",
         "select": "val",  # the split that selects
         "headline": "test",  # the split that tables show
     }

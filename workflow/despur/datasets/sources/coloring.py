@@ -51,7 +51,6 @@ def resize(images: Array, size: int) -> Array:
 def about_colored(settings: Settings) -> dict[str, Any]:
     """What the colored digit data sets have in common."""
     return {
-        "input": "image",
         "size": 32,
         "train_crop": settings["crop"],
         "test_crop": settings["test_crop"],

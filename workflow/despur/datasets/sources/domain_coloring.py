@@ -47,7 +47,6 @@ def paint(gray: Array, ink: Array, how: str, threshold: int = 128) -> Array:
 def about_domains(size: int, labels: dict[str, int], settings: Settings) -> dict[str, Any]:
     """What the data sets with such domains have in common."""
     return {
-        "input": "image",
         "size": size,
         "train_crop": "centre",
         "test_crop": "centre",

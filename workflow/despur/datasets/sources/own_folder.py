@@ -97,7 +97,7 @@ def read_inputs(path: Path, table: pd.DataFrame, settings: Settings) -> tuple[Ar
     if "path" in table:
         side, fit = settings["resize"], partial(resize, fit=settings["fit"])
         remedy = f"{path} lists what cannot be used: bring these images, or leave their lines out"
-        about = {"input": "image", "size": settings["size"] or side, "train_crop": "image"}
+        about = {"size": settings["size"] or side, "train_crop": "image"}
         return image_files.images(locate_images(path, table["path"]), side, fit, remedy), about
     own_labels.refuse_missing(path, table["text"], table["text"].eq("").to_numpy())
     return read_texts(table["text"], table["split"] == "train", settings)
@@ -106,10 +106,10 @@ def read_inputs(path: Path, table: pd.DataFrame, settings: Settings) -> tuple[Ar
 def read_texts(texts: pd.Series, train: pd.Series, settings: Settings) -> tuple[Array | Lazy, dict[str, object]]:
     """Tokens, int32 (N,tokens): the most frequent words of training texts, numbered, or those of a language model."""
     if settings["vocabulary"] != "words":
-        about = {"input": "tokens", "vocabulary": settings["vocabulary"]}
-        return tokenize(list(texts), settings["tokens"], settings["vocabulary"]), about
+        kept = {"vocabulary": settings["vocabulary"]}
+        return tokenize(list(texts), settings["tokens"], settings["vocabulary"]), kept
     words = text.vocabulary(texts[train], settings["words"])
-    return text.tokens(list(texts), words, settings["tokens"]), {"input": "tokens", "words": words}
+    return text.tokens(list(texts), words, settings["tokens"]), {"words": words}
 
 
 def locate_images(path: Path, names: pd.Series) -> list[Path]:
