@@ -64,6 +64,7 @@ RAW = tuple(  # here; where torchvision has them
 DOWNLOADED = True
 
 SOURCE = "https://ossci-datasets.s3.amazonaws.com/mnist/"
+MIRROR = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 LICENSE = "CC BY-SA 3.0"
 DOWNLOADS = tuple(
     {
@@ -99,14 +100,17 @@ def read_idx(root: Path, name: str) -> Array:
 def _download(path: Path) -> None:
     import pooch
 
-    try:
-        pooch.retrieve(SOURCE + path.name, f"sha256:{SHA256[path.name]}", path.name, path.parent, progressbar=False)
-    except Exception as error:
-        raise InputError(
-            f"{path} is not there and could not be downloaded ({error}). Try despur fetch cmnist, which knows a "
-            f"mirror; put the four MNIST files of {SOURCE} into {path.parent}; or set DESPUR_DATA_ROOT to the folder "
-            "that holds mnist/"
-        ) from error
+    failures = []
+    for folder in (SOURCE, MIRROR):
+        try:
+            pooch.retrieve(folder + path.name, f"sha256:{SHA256[path.name]}", path.name, path.parent, progressbar=False)
+            return
+        except Exception as error:
+            failures.append(str(error))
+    raise InputError(
+        f"{path} is not there and could not be downloaded ({'; '.join(dict.fromkeys(failures))}): put the four MNIST "
+        f"files of {SOURCE} into {path.parent}, or set DESPUR_DATA_ROOT to the folder that holds mnist/"
+    )
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:
