@@ -1,12 +1,16 @@
-"""Loaders of MultiNLI and MetaShift: miniature folders as published, whole and faulty."""
+"""Loaders of SubpopBench's data sets: miniature folders as published, whole and faulty."""
 
 import json
+import shutil
+from itertools import product
 
 import pytest
 from helpers import fails, read, well_formed
 from tests.datasets.test_loaders import picture, rows_of
 
+from despur.datasets import imagenet_bg
 from despur.datasets.sources import prompts
+from despur.storage import published_sizes
 
 # MultiNLI: pairs of the three parts of the corpus, in their order; those without a label are not listed.
 PAIRS = {
@@ -111,3 +115,83 @@ def test_a_group_without_images_is_an_error(metashift):
 def test_without_a_folder_it_is_said_where_it_comes_from(tmp_path):
     fails("metashift", tmp_path, FOLDER, "dropbox.com", "DESPUR_DATA_ROOT")
     fails("multinli", tmp_path, "multinli_1.0_train.jsonl", "kohpangwei/group_DRO", "DESPUR_DATA_ROOT")
+
+
+# NICO++: images by context and class; a group of few images, and one without.
+CONTEXTS = ("autumn", "dim", "grass", "outdoor", "rock", "water")
+
+
+@pytest.fixture
+def nicopp(tmp_path):
+    folder = tmp_path / "nicopp"
+    counts = dict.fromkeys(product(CONTEXTS, ("cat", "hot air balloon")), 9) | {("dim", "cat"): 4}
+    del counts["water", "hot air balloon"]
+    for (context, name), count in counts.items():
+        for number in range(count):
+            picture(folder / "public_dg_0416/train" / context / name / f"{number}.jpg", 40, 36, number)
+    (folder / "dg_label_id_mapping.json").write_text(json.dumps({"hot air balloon": 1, "cat": 0}))
+    return folder
+
+
+def test_each_group_is_held_out_alike_and_small_ones_do_not_train(nicopp):
+    dataset = read("nicopp+held_out=6+size=32", nicopp.parent)
+    assert dataset.about["classes"] == ["cat", "hot air balloon"] and dataset.about["attributes"] == list(CONTEXTS)
+    counts = dataset.table.groupby(["y", "a", "split"]).size().unstack(fill_value=0)[["train", "val", "test"]]
+    assert counts.loc[(0, 0)].tolist() == counts.loc[(1, 5 - 1)].tolist() == [3, 2, 4]
+    assert counts.loc[(0, 1)].tolist() == [0, 1, 3] and (1, 5) not in counts.index
+    other = read("nicopp+draw=1+held_out=6+size=32", nicopp.parent).table
+    assert (other["split"] != dataset.table["split"]).any() and other["y"].equals(dataset.table["y"])
+
+
+def test_nicopp_names_what_is_missing(nicopp, tmp_path):
+    mapping = nicopp / "dg_label_id_mapping.json"
+    for text in ("", "[]", "{}", '{"cat": 0, "dog": 2}', '{"cat": "first"}'):
+        mapping.write_text(text)
+        fails("nicopp", tmp_path, str(mapping), "does not number the classes from 0", "dropbox.com")
+    mapping.write_text('{"cat": 0, "dog": 1}')
+    fails("nicopp", tmp_path, "no context has images of the class dog", str(nicopp), "dropbox.com")
+    mapping.write_text('{"dog": 0}')
+    fails("nicopp", tmp_path, "train/autumn has no images in folders of the classes")
+    mapping.write_text('{"cat": 0}')
+    shutil.rmtree(nicopp / "public_dg_0416/train/rock")
+    fails("nicopp", tmp_path, "train/rock", "DESPUR_DATA_ROOT")
+
+
+# ImageNet-9: photos of in9l/, one of them among those that are tested; variants of the latter.
+@pytest.fixture
+def backgrounds(tmp_path, monkeypatch):
+    monkeypatch.setattr(published_sizes, "read_declarations", lambda *_: {})
+    for y, name in enumerate(imagenet_bg.CLASSES):
+        photos = {
+            "in9l/train": [f"n0000000{y}_1", f"n0000000{y}_2"],
+            "in9l/val": [f"n0000000{y}_3", f"ILSVRC2012_val_0000000{y}"],
+            "bg_challenge/original/val": [f"ILSVRC2012_val_0000000{y}"],
+            "bg_challenge/mixed_same/val": [f"fg_ILSVRC2012_val_0000000{y}_bg_ILSVRC2012_val_00000099"],
+            "bg_challenge/mixed_rand/val": [f"fg_ILSVRC2012_val_0000000{y}_bg_n0000000{y}_1"],
+            "bg_challenge/only_fg/val": [f"fg_ILSVRC2012_val_0000000{y}"],
+            "bg_challenge/no_fg/val": [f"ILSVRC2012_val_0000000{y}"],
+        }
+        for folder, stems in photos.items():
+            for stem in stems:
+                picture(tmp_path / "backgrounds_challenge" / folder / f"{y:02d}_{name}" / f"{stem}.JPEG", 40, 36, y)
+    return tmp_path
+
+
+def test_a_photo_and_its_variants_are_one_original_and_what_is_tested_does_not_select(backgrounds):
+    dataset = read("imagenet_bg+size=32", backgrounds)
+    table = dataset.table
+    sizes = {"train": 18, **dict.fromkeys(("val", "test"), 9)}
+    variants = [f"test_{name}" for name in ("mixed_same", "mixed_rand", "only_fg", "no_fg")]
+    assert table["split"].value_counts().to_dict() == sizes | dict.fromkeys(variants, 9)
+    assert dataset.test_splits == ["test", *variants]
+    tested = table[table["split"].str.startswith("test")]
+    assert tested.groupby("original").size().eq(5).all() and tested.groupby("original")["y"].nunique().eq(1).all()
+    assert dataset.groups.shape[1] == 9 and dataset.inputs.shape == (len(table), 32, 32, 3)
+
+
+def test_a_class_without_images_is_named(backgrounds):
+    folder = backgrounds / "backgrounds_challenge/bg_challenge/only_fg/val"
+    shutil.rmtree(folder / "04_carnivore")
+    fails("imagenet_bg", backgrounds, str(folder), "04_carnivore", "MadryLab/backgrounds_challenge")
+    shutil.rmtree(folder)
+    fails("imagenet_bg", backgrounds, "bg_challenge/only_fg/val", "DESPUR_DATA_ROOT")

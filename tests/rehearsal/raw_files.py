@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur.datasets import celeba, cifar10, cifar100, metashift, multinli
+from despur.datasets import celeba, cifar10, cifar100, imagenet_bg, metashift, multinli, nicopp
 from despur.datasets.bios import PROFESSIONS
 from despur.datasets.civilcomments import IDENTITIES
 from despur.datasets.coco30 import CATEGORIES
@@ -37,7 +37,7 @@ def write_all(root: Path) -> dict[str, str]:
         *(write_waterbirds, write_celeba, write_civilcomments, write_later_cifar, write_fmow, write_amazon),
         *(write_imagenet, write_breeds, write_tiny_imagenet, write_coco),
         *(write_moji, write_bios, write_hate_speech, write_imsitu),
-        *(write_multinli, write_metashift),
+        *(write_multinli, write_metashift, write_nicopp, write_imagenet_bg),
     ):
         other(root)
     breeds = {"entity13": 2, "entity30": 4, "living17": 4, "nonliving26": 4}
@@ -211,6 +211,22 @@ def write_metashift(root: Path) -> None:
     for pattern, (y, a) in zip(metashift.RAW, metashift.GROUPS, strict=True):
         for number in range(40):
             write_image(root / pattern.partition("/**")[0] / f"{y}{a}{number}.jpg", y, a)
+
+
+def write_nicopp(root: Path) -> None:
+    classes = ("cat", "hot air balloon")
+    write_text(root / nicopp.RAW[0].partition(" |")[0], [json.dumps({name: y for y, name in enumerate(classes)})])
+    for (a, pattern), (y, name) in product(enumerate(nicopp.RAW[1:]), enumerate(classes)):
+        for number in range(80):
+            write_image(root / pattern.partition("/**")[0] / name / f"{number}.jpg", y, a)
+
+
+def write_imagenet_bg(root: Path) -> None:
+    for pattern, (y, name) in product(imagenet_bg.RAW, enumerate(imagenet_bg.CLASSES)):
+        folder = pattern.partition("/*")[0]
+        for number in range(20 if folder.endswith("train") else 5):
+            photo = f"n0000000{y}_{number}" if "in9l" in folder else f"ILSVRC2012_val_{y}{number}"
+            write_image(root / folder / f"{y:02d}_{name}" / f"{photo}.JPEG", y, 0)
 
 
 def write_amazon(root: Path) -> None:

@@ -145,6 +145,8 @@ DATA = {
     "fmow": "FMoW",
     "amazon": "Amazon",
     "metashift": "MetaShift",
+    "nicopp": "NICO++",
+    "imagenet_bg": "ImageNet-9, changed backgrounds",
     "multinli": "MultiNLI",
     "spuco_mnist": "SpuCoMNIST",
 }
