@@ -1,4 +1,4 @@
-"""Loaders of SubpopBench's data sets: miniature folders as published, whole and faulty."""
+"""Loaders of data sets of spurious correlations: miniature folders as published, whole and faulty."""
 
 import json
 import shutil
@@ -8,7 +8,7 @@ import pytest
 from helpers import fails, read, well_formed
 from tests.datasets.test_loaders import picture, rows_of
 
-from despur.datasets import imagenet_bg
+from despur.datasets import imagenet_bg, spawrious, urbancars
 from despur.datasets.sources import prompts
 from despur.storage import published_sizes
 
@@ -195,3 +195,87 @@ def test_a_class_without_images_is_named(backgrounds):
     fails("imagenet_bg", backgrounds, str(folder), "04_carnivore", "MadryLab/backgrounds_challenge")
     shutil.rmtree(folder)
     fails("imagenet_bg", backgrounds, "bg_challenge/only_fg/val", "DESPUR_DATA_ROOT")
+
+
+# Spawrious: of 40 images, 97 % are 38 and 87 % are 34.
+@pytest.fixture
+def dogs(tmp_path, monkeypatch):
+    monkeypatch.setattr(spawrious, "PER_GROUP", 40)
+    groups = product((0, 1), spawrious.PLACES, spawrious.BREEDS)
+    for environment, place, breed in groups:
+        folder = tmp_path / f"spawrious224/{environment}/{place}/{breed}"
+        picture(folder / "0.png", 32, 32, 0)
+        for number in range(1, 40):
+            (folder / f"{number}.png").hardlink_to(folder / "0.png")
+    return tmp_path
+
+
+def count_places(dataset, *splits):
+    """Images of each breed in each place."""
+    table = dataset.table[dataset.table["split"].isin(splits)]
+    counts = table.groupby(["y", "a"]).size()
+    return {(spawrious.BREEDS[y], spawrious.PLACES[a]): count for (y, a), count in counts.items()}
+
+
+def test_a_breed_trains_in_its_own_place_and_the_shared_one_and_is_tested_in_anothers(dogs):
+    dataset = read("spawrious+size=32", dogs)
+    own = {("bulldog", "jungle"), ("dachshund", "mountain"), ("labrador", "snow"), ("corgi", "desert")}
+    trained = dict.fromkeys(own, 38 + 34) | {(breed, "beach"): 2 + 6 for breed in spawrious.BREEDS}
+    assert count_places(dataset, "train", "val") == trained
+    tested = {("bulldog", "mountain"), ("dachshund", "snow"), ("labrador", "desert"), ("corgi", "jungle")}
+    assert count_places(dataset, "test") == dict.fromkeys(tested, 80)
+    assert dataset.table["split"].value_counts().to_dict() == {"train": 256, "val": 64, "test": 320}
+    other = read("spawrious+draw=1+size=32", dogs).table
+    assert not other["split"].equals(dataset.table["split"])
+
+
+@pytest.mark.parametrize("challenge", spawrious.CHALLENGES)
+def test_no_breed_is_tested_where_it_trains(dogs, challenge):
+    spelled = "" if challenge == "o2o_hard" else f"challenge={challenge}+"
+    dataset = read(f"spawrious+{spelled}size=32", dogs)
+    trained, tested = count_places(dataset, "train", "val"), count_places(dataset, "test")
+    assert not set(trained) & set(tested) and len(trained) == 8
+    assert sum(trained.values()) == sum(tested.values()) == 320
+    if challenge.startswith("m2m"):
+        assert set(trained.values()) == set(tested.values()) == {40}
+        for first, second in (("bulldog", "dachshund"), ("labrador", "corgi")):  # two breeds share two places
+            assert {place for breed, place in trained if breed == first} == {p for b, p in trained if b == second}
+
+
+def test_a_folder_with_too_few_dogs_is_named(dogs):
+    folder = dogs / "spawrious224/0/jungle/bulldog"
+    (folder / "7.png").unlink()
+    (folder / "8.png").unlink()
+    (folder / "9.png").unlink()
+    fails("spawrious", dogs, str(folder), "37 images; o2o_hard needs 38", "aengusl/spawrious")
+    shutil.rmtree(dogs / "spawrious224/1")
+    fails("spawrious", dogs, "spawrious224/1", "DESPUR_DATA_ROOT")
+
+
+# UrbanCars: as many images in a folder as its number.
+@pytest.fixture
+def cars(tmp_path, monkeypatch):
+    monkeypatch.setattr(published_sizes, "read_declarations", lambda *_: {})
+    for number, pattern in enumerate(urbancars.RAW):
+        for image in range(1 + number % 8):
+            picture(tmp_path / pattern.removesuffix("**") / f"{image}.jpg", 40, 36, number)
+    return tmp_path
+
+
+def test_groups_are_of_background_and_object_or_of_one_of_them(cars):
+    both = read("urbancars+size=32", cars)
+    assert both.about["groups"][1] == "urban car, urban background, country object"
+    for split in ("train", "val", "test"):
+        assert both.groups[both.rows(split)].sum(axis=0).tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+    background = read("urbancars+attribute=background+size=32", cars)
+    assert background.groups[background.rows("test")].sum(axis=0).tolist() == [3, 7, 11, 15]
+    assert read("urbancars+attribute=object+size=32", cars).groups.sum(axis=0).tolist() == [12, 18, 36, 42]
+
+
+def test_a_group_of_cars_without_images_is_named(cars):
+    folder = cars / urbancars.RAW[9].removesuffix("/**")
+    for image in folder.iterdir():
+        image.rename(image.with_suffix(".txt"))
+    fails("urbancars", cars, str(folder), "has no images", "Whac-A-Mole")
+    shutil.rmtree(cars / "urbancars/bg-0.95_co_occur_obj-0.95")
+    fails("urbancars", cars, "bg-0.95_co_occur_obj-0.95/train", "DESPUR_DATA_ROOT")

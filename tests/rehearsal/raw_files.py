@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur.datasets import celeba, cifar10, cifar100, imagenet_bg, metashift, multinli, nicopp
+from despur.datasets import celeba, cifar10, cifar100, imagenet_bg, metashift, multinli, nicopp, spawrious, urbancars
 from despur.datasets.bios import PROFESSIONS
 from despur.datasets.civilcomments import IDENTITIES
 from despur.datasets.coco30 import CATEGORIES
@@ -38,11 +38,12 @@ def write_all(root: Path) -> dict[str, str]:
         *(write_imagenet, write_breeds, write_tiny_imagenet, write_coco),
         *(write_moji, write_bios, write_hate_speech, write_imsitu),
         *(write_multinli, write_metashift, write_nicopp, write_imagenet_bg),
+        *(write_spawrious, write_urbancars),
     ):
         other(root)
     breeds = {"entity13": 2, "entity30": 4, "living17": 4, "nonliving26": 4}
     replaced |= {name: f"build = partial(build, classes={count})\n" for name, count in breeds.items()}
-    replaced |= {"imagenet100": "CLASSES = 8\n", "tiny_imagenet": "CLASSES = 4\n"}
+    replaced |= {"imagenet100": "CLASSES = 8\n", "tiny_imagenet": "CLASSES = 4\n", "spawrious": "PER_GROUP = 10\n"}
     sized = [name for name in list_components("datasets") if "PUBLISHED_SIZES" in read_declarations("datasets", name)]
     return replaced | {name: replaced.get(name, "") + "PUBLISHED_SIZES = {}\n" for name in sized}
 
@@ -227,6 +228,19 @@ def write_imagenet_bg(root: Path) -> None:
         for number in range(20 if folder.endswith("train") else 5):
             photo = f"n0000000{y}_{number}" if "in9l" in folder else f"ILSVRC2012_val_{y}{number}"
             write_image(root / folder / f"{y:02d}_{name}" / f"{photo}.JPEG", y, 0)
+
+
+def write_spawrious(root: Path) -> None:
+    breeds_and_places = product(enumerate(spawrious.BREEDS), enumerate(spawrious.PLACES))
+    for environment, ((y, breed), (a, place)) in product((0, 1), breeds_and_places):
+        for number in range(10):
+            write_image(root / f"spawrious224/{environment}/{place}/{breed}/{number}.png", y, a)
+
+
+def write_urbancars(root: Path) -> None:
+    for pattern, (split, y, background, thing) in zip(urbancars.RAW, urbancars.MEANINGS, strict=True):
+        for number in range(20 if split == "train" else 6):
+            write_image(root / pattern.partition("/**")[0] / f"{number}.jpg", y, background + thing)
 
 
 def write_amazon(root: Path) -> None:

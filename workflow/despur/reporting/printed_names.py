@@ -146,6 +146,8 @@ DATA = {
     "amazon": "Amazon",
     "metashift": "MetaShift",
     "nicopp": "NICO++",
+    "spawrious": "Spawrious",
+    "urbancars": "UrbanCars",
     "imagenet_bg": "ImageNet-9, changed backgrounds",
     "multinli": "MultiNLI",
     "spuco_mnist": "SpuCoMNIST",
