@@ -189,6 +189,12 @@ def test_a_photo_and_its_variants_are_one_original_and_what_is_tested_does_not_s
     assert dataset.groups.shape[1] == 9 and dataset.inputs.shape == (len(table), 32, 32, 3)
 
 
+def test_a_photo_that_trains_and_selects_is_refused(backgrounds):
+    folder = backgrounds / "backgrounds_challenge/in9l"
+    shutil.copy(folder / "train/01_bird/n00000001_1.JPEG", folder / "val/02_wheeled vehicle/n00000001_1.JPEG")
+    fails("imagenet_bg", backgrounds, "train/01_bird/n00000001_1.JPEG trains, and a photo of this name selects")
+
+
 def test_a_class_without_images_is_named(backgrounds):
     folder = backgrounds / "backgrounds_challenge/bg_challenge/only_fg/val"
     shutil.rmtree(folder / "04_carnivore")

@@ -17,7 +17,7 @@ import pandas as pd
 from despur.datasets.sources import image_files, metadata_tables, objects
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import Settings, int_
-from despur.storage.store import Dataset
+from despur.storage.store import Dataset, InputError
 
 SETTINGS = {"size": int_(224, "SubpopBench: pixels a side, out of 256", at_least=32)}
 
@@ -81,8 +81,9 @@ def name_photo(file: Path) -> str:
     return name[0] if name else file.stem
 
 
-def build(settings: Settings, data_root: Path) -> Dataset:
-    """An original is a photo: its variants share it."""
+def list_images(data_root: Path) -> pd.DataFrame:
+    """Images with split, class and photo, without those of in9l/ that are tested on. Raises InputError for a photo that
+    trains and selects."""
     folders = [f"{number:02d}_{name}" for number, name in enumerate(CLASSES)]
     parts = []
     for split, pattern in zip(SPLITS, RAW, strict=True):
@@ -90,10 +91,19 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         files = objects.class_folders(folder, folders, REMEDY)
         parts.append(pd.DataFrame(files, columns=["file", "y"]).assign(split=split))
     images = pd.concat(parts, ignore_index=True)
-    photos, tested = images["file"].map(name_photo), images["split"].str.startswith("test")
-    kept = tested | ~photos.isin(set(photos[tested]))
-    images = images[kept].reset_index(drop=True)
-    table = images[["split", "y"]].assign(a=0, original=pd.factorize(photos[kept])[0]).astype({"y": np.int64})
+    photo, tested = images["file"].map(name_photo), images["split"].str.startswith("test")
+    images = images.assign(photo=photo)[tested | ~photo.isin(set(photo[tested]))].reset_index(drop=True)
+    trained, selecting = (images[images["split"] == split] for split in ("train", "val"))
+    if len(both := trained[trained["photo"].isin(set(selecting["photo"]))]):
+        raise InputError(f"{both['file'].iloc[0]} trains, and a photo of this name selects. {REMEDY}")
+    return images
+
+
+def build(settings: Settings, data_root: Path) -> Dataset:
+    """An original is a photo: its variants share it."""
+    images = list_images(data_root)
+    original = pd.factorize(images["photo"])[0]
+    table = images[["split", "y"]].assign(a=0, original=original).astype({"y": np.int64})
     about = {
         **image_files.WHOLE_IMAGES,
         "size": settings["size"],
