@@ -225,9 +225,9 @@ def write_nicopp(root: Path) -> None:
 def write_imagenet_bg(root: Path) -> None:
     for pattern, (y, name) in product(imagenet_bg.RAW, enumerate(imagenet_bg.CLASSES)):
         folder = pattern.partition("/*")[0]
+        photo = "ILSVRC2012_val_" if "bg_challenge" in folder else f"n000000{y:02d}_{len(folder)}"
         for number in range(20 if folder.endswith("train") else 5):
-            photo = f"n0000000{y}_{number}" if "in9l" in folder else f"ILSVRC2012_val_{y}{number}"
-            write_image(root / folder / f"{y:02d}_{name}" / f"{photo}.JPEG", y, 0)
+            write_image(root / folder / f"{y:02d}_{name}" / f"{photo}{y}{number}.JPEG", y, 0)
 
 
 def write_spawrious(root: Path) -> None:
