@@ -5,7 +5,7 @@ import hashlib
 import json
 import pickle
 import struct
-from itertools import product
+from itertools import cycle, product
 from pathlib import Path
 from types import ModuleType
 
@@ -38,7 +38,7 @@ def write_all(root: Path) -> dict[str, str]:
         *(write_imagenet, write_breeds, write_tiny_imagenet, write_coco),
         *(write_moji, write_bios, write_hate_speech, write_imsitu),
         *(write_multinli, write_metashift, write_nicopp, write_imagenet_bg),
-        *(write_spawrious, write_urbancars),
+        *(write_spawrious, write_urbancars, write_adult, write_compas),
     ):
         other(root)
     breeds = {"entity13": 2, "entity30": 4, "living17": 4, "nonliving26": 4}
@@ -241,6 +241,29 @@ def write_urbancars(root: Path) -> None:
     for pattern, (split, y, background, thing) in zip(urbancars.RAW, urbancars.MEANINGS, strict=True):
         for number in range(20 if split == "train" else 6):
             write_image(root / pattern.partition("/**")[0] / f"{number}.jpg", y, background + thing)
+
+
+def write_adult(root: Path) -> None:
+    for part, count, dot in (("data", 120, ""), ("test", 60, ".")):
+        lines = [
+            f"{30 + RNG.integers(30)}, Private, {number}, HS-grad, 9, Divorced, Sales, Husband, White, "
+            f"{('Female', 'Male')[a]}, {100 * y}, 0, 40, Cuba, {('<=50K', '>50K')[y]}{dot}"
+            for number, (y, a) in zip(range(count), cycle(GROUPS), strict=False)
+        ]
+        write_text(root / f"adult/adult.{part}", [*(["|1x3 Cross validator"] if dot else []), *lines])
+
+
+def write_compas(root: Path) -> None:
+    rows = [
+        {
+            **{"age": 30 + number % 30, "age_cat": "25 - 45", "sex": ("Female", "Male")[number % 2]},
+            **{"race": ("African-American", "Caucasian")[a], "priors_count": 5 * y, "c_charge_degree": "F"},
+            **dict.fromkeys(("juv_fel_count", "juv_misd_count", "juv_other_count"), 0),
+            **{"days_b_screening_arrest": -1, "is_recid": y, "score_text": "Low", "two_year_recid": y},
+        }
+        for number, (y, a) in zip(range(160), cycle(GROUPS), strict=False)
+    ]
+    write_table(root / "compas/compas-scores-two-years.csv", rows)
 
 
 def write_amazon(root: Path) -> None:

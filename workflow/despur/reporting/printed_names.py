@@ -129,6 +129,8 @@ DATA = {
     "hate_speech": "Hate speech",
     "bios": "Bios",
     "imsitu": "imSitu",
+    "adult": "Adult",
+    "compas": "COMPAS",
     "cifar10": "CIFAR-10",
     "cifar100": "CIFAR-100",
     "stl10": "STL-10",
