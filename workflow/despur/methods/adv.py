@@ -132,7 +132,7 @@ class Adv(GradientMethod):
         self.adversary.requires_grad_(False)
         adversarial, _ = self.adversarial(reverse_gradient(z, self.settings["weight"]), self.attribute[batch])
         self.adversary.requires_grad_(True)
-        return {"loss": cross + adversarial, "cross_entropy": cross.detach(), "adversarial": adversarial.detach()}
+        return {"loss": cross + adversarial, "cross_entropy": cross, "adversarial": adversarial}
 
     def step(self, batch: Array, rng: np.random.Generator) -> Losses:
         return super().step(batch, rng) if len(batch) else {"loss": self.refit(rng)}

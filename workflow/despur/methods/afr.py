@@ -70,7 +70,7 @@ class AFR(GradientMethod):
         head = self.networks["head"].named_parameters()
         distance = torch.stack([(value - self.start[name]).square().sum() for name, value in head]).sum()
         loss = (self.weight[batch] * sample_losses).sum() + self.settings["lambda"] * distance
-        return {"loss": loss, "mean_loss": sample_losses.mean().detach(), "distance": distance.detach()}
+        return {"loss": loss, "mean_loss": sample_losses.mean(), "distance": distance}
 
 
 def weigh_samples(logits: Array, y: Array, gamma: float) -> Array:

@@ -54,4 +54,4 @@ class CBLoss(GradientMethod):
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         logits = self.forward(batch, rng).float()
         losses = nn.functional.cross_entropy(logits, self.task.labels[batch], reduction="none")
-        return {"loss": (self.weight[batch] * losses).mean(), "mean_loss": losses.mean().detach()}
+        return {"loss": (self.weight[batch] * losses).mean(), "mean_loss": losses.mean()}

@@ -138,4 +138,4 @@ class CIM(GradientMethod):
         kl = kl * (self.settings["latent"] if self.settings["kl"] == "sum" else 1)
         triplet = self.triplet(changed, labels)
         loss = cross + self.settings["beta"] * kl + self.settings["lambda"] * triplet
-        return {"loss": loss, "cross_entropy": cross.detach(), "kl": kl.detach(), "triplet": triplet.detach()}
+        return {"loss": loss, "cross_entropy": cross, "kl": kl, "triplet": triplet}

@@ -40,4 +40,4 @@ class CLDANN(WithDomains):
         agreement = self.info_nce(z)
         logits = self.networks["domain"](reverse_gradient(z, self.strength())).float()
         domain = nn.functional.cross_entropy(logits, self.domains_of(batch))
-        return {"loss": agreement + domain, "info_nce": agreement.detach(), "domain": domain.detach()}
+        return {"loss": agreement + domain, "info_nce": agreement, "domain": domain}

@@ -30,6 +30,6 @@ class CLMMD(WithDomains):
         ).mean()
         return {
             "loss": agreement + self.settings["weight"] * discrepancy,
-            "info_nce": agreement.detach(),
-            "mmd": discrepancy.detach(),
+            "info_nce": agreement,
+            "mmd": discrepancy,
         }

@@ -143,7 +143,7 @@ class CNC(GradientMethod):
         total = s["lambda"] * similar + (1 - s["lambda"]) * cross
         if s["schedule"] == "train_finetune":
             total = cross if self.finetuning else similar
-        return {"loss": total, s["loss"]: similar.detach(), "cross_entropy": cross.detach()}
+        return {"loss": total, s["loss"]: similar, "cross_entropy": cross}
 
     def similarity_loss(
         self, z: Tensor, anchors: Tensor, positives: Tensor, negatives: Tensor, reverse: Tensor

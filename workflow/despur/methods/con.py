@@ -69,6 +69,6 @@ class Con(GradientMethod):
         return {
             **contrastive,
             "loss": w * cross + (1 - w) * contrast,
-            "cross_entropy": cross.detach(),
-            "contrast": contrast.detach(),
+            "cross_entropy": cross,
+            "contrast": contrast,
         }

@@ -175,7 +175,7 @@ class ContrastiveAdapter(Adapter):
             logits = self.forward(samples, rng)
             cross = cross_entropy(logits, self.task.labels[samples])
             cross.backward()
-            losses["cross_entropy"] = cross.detach()
+            losses["cross_entropy"] = cross
         self.optimizer_step()
         return {"loss": torch.stack(list(losses.values())).sum(), **losses}
 

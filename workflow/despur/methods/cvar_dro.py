@@ -28,4 +28,4 @@ class CVaRDRO(GradientMethod):
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         logits = self.forward(batch, rng)
         sample_losses = nn.functional.cross_entropy(logits.float(), self.task.labels[batch], reduction="none")
-        return {"loss": cvar(sample_losses, self.settings["alpha"]), "mean_loss": sample_losses.mean().detach()}
+        return {"loss": cvar(sample_losses, self.settings["alpha"]), "mean_loss": sample_losses.mean()}

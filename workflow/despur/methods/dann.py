@@ -56,4 +56,4 @@ class DANN(DomainMethod):
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
         logits = self.networks["domain"](reverse_gradient(z, self.strength())).float()
         domain = nn.functional.cross_entropy(logits, self.domain[batch])
-        return {"loss": cross + domain, "cross_entropy": cross.detach(), "domain": domain.detach()}
+        return {"loss": cross + domain, "cross_entropy": cross, "domain": domain}

@@ -28,5 +28,5 @@ class Focal(GradientMethod):
         """Eq. 4, without weights of classes."""
         logits = self.forward(batch, rng).float()
         labels = self.task.labels[batch]
-        mean_loss = nn.functional.cross_entropy(logits, labels, reduction="none").mean().detach()
+        mean_loss = nn.functional.cross_entropy(logits, labels, reduction="none").mean()
         return {"loss": focal(logits, labels, self.settings["gamma"]), "mean_loss": mean_loss}

@@ -65,4 +65,4 @@ class GroupDRO(GradientMethod):
         q = self.networks.get_buffer("q")
         loss, weights = group_dro(sample_losses, self.group[batch], q, self.settings["step_size"], self.margin)
         q.copy_(weights)
-        return {"loss": loss, "mean_loss": sample_losses.mean().detach()}
+        return {"loss": loss, "mean_loss": sample_losses.mean()}

@@ -67,8 +67,8 @@ class LfF(GradientMethod):
         weighted = (weight * hard).mean()
         return {
             "loss": easy + weighted,
-            "biased": easy.detach(),
-            "debiased": weighted.detach(),
+            "biased": easy,
+            "debiased": weighted,
             "mean_weight": weight.mean(),
         }
 

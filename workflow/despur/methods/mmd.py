@@ -36,8 +36,8 @@ class MMD(DomainMethod):
         discrepancy = self.discrepancy(z, self.domain[batch], int(self.rows.max()) + 1)
         return {
             "loss": cross + self.settings["weight"] * discrepancy,
-            "cross_entropy": cross.detach(),
-            self.spec.base_name: discrepancy.detach(),
+            "cross_entropy": cross,
+            self.spec.base_name: discrepancy,
         }
 
     def discrepancy(self, z: Tensor, domain: Tensor, domains: int) -> Tensor:

@@ -91,6 +91,6 @@ class PGI(GradientMethod):
         divergence = group_divergence(compared, labels, self.environment[batch])
         return {
             "loss": cross + self.settings["lambda"] * divergence,
-            "cross_entropy": cross.detach(),
-            "divergence": divergence.detach(),
+            "cross_entropy": cross,
+            "divergence": divergence,
         }

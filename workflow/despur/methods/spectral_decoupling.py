@@ -33,6 +33,6 @@ class SpectralDecoupling(GradientMethod):
         penalty = logits.square().sum(dim=1).mean() / 2
         return {
             "loss": cross + self.settings["lambda"] * penalty,
-            "cross_entropy": cross.detach(),
-            "penalty": penalty.detach(),
+            "cross_entropy": cross,
+            "penalty": penalty,
         }

@@ -85,14 +85,14 @@ class MSR(WeightedPairs):
         """Stage 1: L_to (Eq. 5)."""
         images = self.task.batcher.batch(batch, rng)
         contrast, msr = self.objectives(self.views(images, rng), self.networks["msr"](images))
-        return {"loss": contrast + self.settings["lambda"] * msr, "contrast": contrast.detach(), "msr": msr.detach()}
+        return {"loss": contrast + self.settings["lambda"] * msr, "contrast": contrast, "msr": msr}
 
     def meta_loss(self, parameters: Parameters, views: Views, images: Tensor) -> Losses:
         """Eq. 8 as a function of f_msr's parameters."""
         weights = functional_call(self.networks["msr"], parameters, (images,))
         l_ct, l_uni = self.look_ahead(views, weights), mean(uniformity(weights, self.settings["t"]))
         loss = l_ct + self.settings["gamma"] * l_uni
-        return {"loss": loss, "look_ahead": l_ct.detach(), "uniformity": l_uni.detach()}
+        return {"loss": loss, "look_ahead": l_ct, "uniformity": l_uni}
 
     def meta_step(self, batch: Array, rng: np.random.Generator) -> Losses:
         """Stage 2: a step of f_msr."""
