@@ -2,7 +2,6 @@
 their classes."""
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 from torch import nn
@@ -35,9 +34,6 @@ class Adapter(GradientMethod):
     def setup(self) -> None:
         freeze(self.networks["head"], stage1_outputs(self.task).head / self.settings["temperature"])
 
-    def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        """Shuffled samples in mini-batches of about equal size, because batch norm cannot take a single sample."""
-        yield from self.minibatches(rng.permutation(len(self.task)))
-
-    def minibatches(self, rows: Array) -> list[Array]:
+    def mini_batches(self, rows: Array) -> list[Array]:
+        """These rows in mini-batches of about equal size, because batch norm cannot take a single sample."""
         return np.array_split(rows, math.ceil(len(rows) / self.settings["batch_size"]))

@@ -80,7 +80,7 @@ class Method:
 class GradientMethod(Method):
     """An encoder with a linear head, trained by mini-batches. With several optimizers, override :meth:`step`."""
 
-    TRANSIENT: tuple[str, ...] = ("epoch", "epochs_done", "steps_done", "plateau")
+    TRANSIENT: tuple[str, ...] = ("epoch", "epochs_done", "steps_done")
     epochs_done = steps_done = 0  # set by the training loop before each epoch and each step
     epoch = 0.0  # epochs so far, with the part of the present one; set before each step
     plateau = Plateau()
@@ -133,8 +133,11 @@ class GradientMethod(Method):
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         """The batches of one epoch: rows of training samples, one array a step."""
-        order = rng.permutation(len(self.task))
-        yield from np.split(order, range(self.settings["batch_size"], len(order), self.settings["batch_size"]))
+        yield from self.mini_batches(rng.permutation(len(self.task)))
+
+    def mini_batches(self, rows: Array) -> list[Array]:
+        """These rows, ``batch_size`` at a time. The last mini-batch may be smaller."""
+        return np.split(rows, range(self.settings["batch_size"], len(rows), self.settings["batch_size"]))
 
     def read_ahead(self, batches: Sequence[Any]) -> Iterator[Any]:
         """These batches of an epoch. While the step on one of them runs, the next are read."""

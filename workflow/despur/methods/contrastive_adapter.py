@@ -75,7 +75,7 @@ class ContrastiveAdapter(Adapter):
     def setup(self) -> None:
         super().setup()
         s, y = self.settings, self.task.y
-        self.predicted = predict_classes(y, self.task.inferred, s["groups"])
+        self.predicted = predict_classes(self.task, s["groups"])
         self.sampler = hard.HardSampler(y, self.predicted, s["num_positives"], s["num_negatives"], s["sampling"])
         self.contrasts = s["contrastive"] and len(self.sampler.hard) > 0
         if self.contrasts and s["sampling"] == "hard":
@@ -110,7 +110,7 @@ class ContrastiveAdapter(Adapter):
         """Mini-batches for cross-entropy: resampled, or with sampling=random shuffled."""
         s, y = self.settings, self.task.y
         if s["sampling"] == "random":
-            return self.minibatches(rng.permutation(len(y)))
+            return self.mini_batches(rng.permutation(len(y)))
         if s["resample"] == "minibatch":
             wrong, right = hard.upsampled(rng, self.sampler.wrong)
             count = math.ceil((len(wrong) + len(right)) / s["batch_size"])
@@ -119,8 +119,8 @@ class ContrastiveAdapter(Adapter):
                 for pair in zip(np.array_split(wrong, count), np.array_split(right, count), strict=True)
             ]
         if s["resample"] == "cells":
-            return self.minibatches(hard.draw_each_class_and_prediction(rng, y, self.predicted, s["cell_size"]))
-        return self.minibatches(hard.upsample_classes_then_predictions(rng, y, self.predicted))
+            return self.mini_batches(hard.draw_each_class_and_prediction(rng, y, self.predicted, s["cell_size"]))
+        return self.mini_batches(hard.upsample_classes_then_predictions(rng, y, self.predicted))
 
     def neighbors(self, anchors: Array) -> list[Array]:
         """For each anchor, the rows from which its negatives are drawn."""

@@ -8,7 +8,8 @@ The halves have equal shares of each group."""
 
 import numpy as np
 
-from despur.methods.families.fitted import Affine, AffineMethod
+from despur.methods.families.domain_batches import number_groups
+from despur.methods.families.fitted import Affine, HeadMethod
 from despur.metrics.groups import worst_group_accuracy
 from despur.numerics.linear import liblinear
 from despur.specs.hyperparameters import on_stage1
@@ -44,15 +45,14 @@ def halve(group: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     return np.concatenate(first), np.concatenate(second)
 
 
-class DFR(AffineMethod):
-    """The map is the identity. The head is the mean of ``fits`` logistic regressions on standardized
-    representations."""
+class DFR(HeadMethod):
+    """The mean of ``fits`` logistic regressions."""
 
-    def number_groups(self, y: Array, groups: Array) -> Array:
+    def number_groups(self) -> Array:
         """The groups that get equal sizes, (N,)."""
-        return y * (int(groups.max()) + 1) + groups
+        return number_groups(self.task)
 
-    def fit_head(self, x: Array, y: Array, strength: float) -> Affine:
+    def fit_once(self, x: Array, y: Array, strength: float) -> Affine:
         """One regression: weights (C,D) and biases (C,)."""
         return liblinear(x, y, self.task.num_classes, strength, self.settings["penalty"])
 
@@ -63,19 +63,16 @@ class DFR(AffineMethod):
         member = group[second][:, None] == np.unique(group)
         scores = []
         for strength in STRENGTHS:
-            weight, bias = self.fit_head(x[rows], y[rows], strength)
+            weight, bias = self.fit_once(x[rows], y[rows], strength)
             correct = (x[second] @ weight.T + bias).argmax(axis=1) == y[second]
             scores.append(float(worst_group_accuracy(correct, member)))
         return STRENGTHS[int(np.argmax(scores))]
 
-    def fit_maps(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
-        s = self.settings
-        mean, scale = z.mean(axis=0), np.maximum(z.std(axis=0), 1e-6)
-        x, group = (z - mean) / scale, self.number_groups(y, self.task.inferred)
+    def fit_head(self, x: Array, y: Array, rng: np.random.Generator) -> Affine:
+        s, group = self.settings, self.number_groups()
         strength = s["strength"] or self.tune(x, y, group, rng)
         subsets = [equal_groups(group, rng, s["resample"]) for _ in range(s["fits"])]
         self.found = {"samples_a_fit": len(subsets[0]), "strength": strength}
-        fits = [self.fit_head(x[rows], y[rows], strength) for rows in subsets]
+        fits = [self.fit_once(x[rows], y[rows], strength) for rows in subsets]
         weight, bias = (np.mean(values, axis=0) for values in zip(*fits, strict=True))
-        weight = weight / scale
-        return (np.eye(z.shape[1]), np.zeros(z.shape[1])), (weight, bias - weight @ mean)
+        return weight, bias

@@ -24,5 +24,5 @@ SETTINGS = {
 class DFRInferred(DFR):
     """DFR with right and wrong predictions of each class as groups."""
 
-    def number_groups(self, y: Array, groups: Array) -> Array:
-        return 2 * y + (predict_classes(y, groups, self.settings["groups"]) == y)
+    def number_groups(self) -> Array:
+        return 2 * self.task.y + (predict_classes(self.task, self.settings["groups"]) == self.task.y)

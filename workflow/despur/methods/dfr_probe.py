@@ -27,11 +27,10 @@ class DFRProbe(LinearProbe):
 
     def setup(self) -> None:
         super().setup()
-        self.predicted = predict_classes(self.task.y, self.task.inferred, self.settings["groups"])
+        self.predicted = predict_classes(self.task, self.settings["groups"])
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
-        rows = equal_classes(self.task.y, self.predicted, rng, self.settings["resample"])
-        yield from np.split(rows, range(self.settings["batch_size"], len(rows), self.settings["batch_size"]))
+        yield from self.mini_batches(equal_classes(self.task.y, self.predicted, rng, self.settings["resample"]))
 
 
 def equal_classes(y: Array, predicted: Array, rng: np.random.Generator, resample: str) -> Array:

@@ -11,7 +11,6 @@ import numpy as np
 from torch import nn
 
 from despur.compute.randomness import derive_generator
-from despur.encoders.base import build_encoder
 from despur.methods.base import GradientMethod, Losses
 from despur.samplers.labeled import label_ranks
 from despur.specs.hyperparameters import criterion, from_stage1, sgd
@@ -45,21 +44,20 @@ class FineTuning(GradientMethod):
 
     @staticmethod
     def build_networks(spec: Spec, shape: tuple[int, ...], num_classes: int) -> nn.ModuleDict:
-        encoder = build_encoder(spec.components["stage1"], shape)
-        width = int(encoder.dim)  # type: ignore[arg-type]
-        return nn.ModuleDict({"encoder": encoder, "head": nn.Linear(width, num_classes)})
+        return GradientMethod.build_networks(spec.components["stage1"], shape, num_classes)
 
     def setup(self) -> None:
         task, chosen = self.task, self.spec.components["augment"]
         assert task.start is not None
         self.networks["encoder"].load_state_dict(task.start)
         self.augment = import_module(f"despur.augment.{chosen.base_name}").build(chosen.settings)
-        rank = (
-            label_ranks(derive_generator("fine_tuning/labels"), task.y) if task.label_rank is None else task.label_rank
-        )
+        rank = task.label_rank
+        if rank is None:
+            rank = label_ranks(derive_generator("fine_tuning/labels"), task.y)
         self.labeled = np.flatnonzero(rank < max(task.num_classes, round(self.settings["label_fraction"] * len(task))))
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
+        """The labeled samples in mini-batches of ``batch_size`` to twice as many; fewer samples are one mini-batch."""
         order = rng.permutation(self.labeled)
         yield from np.array_split(order, max(1, len(order) // self.settings["batch_size"]))
 

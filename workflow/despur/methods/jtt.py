@@ -32,8 +32,7 @@ def repeats(y: Array, predicted: Array, upsampling: str, factor: float) -> Array
     each wrong cell is made as frequent as the right cell of its slice. On CMNIST* (CMNIST as Zhang et al. 2022 color
     it) that is nearer the factor that their App. E.2.5 states. ``slices``, which is that section in words: all wrong
     samples of a slice together are made as frequent as its right samples. Where a slice has no right samples, nothing
-    changes. ``constant``: wrong samples occur
-    ``factor`` times."""
+    changes. ``constant``: wrong samples occur ``factor`` times."""
     wrong = predicted != y
     if upsampling == "constant":
         return np.where(wrong, factor, 1.0)
@@ -59,4 +58,4 @@ class JTT(GradientMethod):
         """Each row floor(times) or ceil(times) times, ``times`` in expectation; shuffled."""
         rows = np.repeat(np.arange(len(self.task)), (self.times + rng.random(len(self.times))).astype(int))
         rng.shuffle(rows)
-        yield from np.split(rows, range(self.settings["batch_size"], len(rows), self.settings["batch_size"]))
+        yield from self.mini_batches(rows)

@@ -6,7 +6,7 @@ encoder."""
 
 import numpy as np
 
-from despur.methods.families.fitted import Affine, AffineMethod
+from despur.methods.families.fitted import Affine, HeadMethod
 from despur.numerics.linear import logistic
 from despur.specs.declarations import read_declarations
 from despur.specs.hyperparameters import criterion, on_stage1
@@ -21,10 +21,8 @@ SETTINGS = {
 }
 
 
-class LogisticClassifier(AffineMethod):
-    """The map is the identity; the head is fitted to standardized representations."""
+class LogisticClassifier(HeadMethod):
+    """One logistic regression on all training samples."""
 
-    def fit_maps(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
-        mean, scale = z.mean(axis=0), np.maximum(z.std(axis=0), 1e-6)
-        weight, bias = logistic((z - mean) / scale, y, self.task.num_classes, self.settings["strength"])
-        return (np.eye(z.shape[1]), np.zeros(z.shape[1])), (weight / scale, bias - weight / scale @ mean)
+    def fit_head(self, x: Array, y: Array, rng: np.random.Generator) -> Affine:
+        return logistic(x, y, self.task.num_classes, self.settings["strength"])

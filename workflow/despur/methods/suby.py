@@ -37,4 +37,4 @@ class SUBY(GradientMethod):
             subset.copy_(torch.from_numpy(equal_groups(self.group, rng)))
         rounds = math.ceil(len(self.task) / len(subset))
         order = np.concatenate([rng.permutation(subset.cpu().numpy()) for _ in range(rounds)])[: len(self.task)]
-        yield from np.split(order, range(self.settings["batch_size"], len(order), self.settings["batch_size"]))
+        yield from self.mini_batches(order)

@@ -66,12 +66,12 @@ def stage1_outputs(task: Task) -> Stage1Outputs:
     return task.stage1_outputs
 
 
-def predict_classes(y: Array, groups: Array, inference: str) -> Array:
-    """The classes that an inference predicts, (N,).
+def predict_classes(task: Task, inference: str) -> Array:
+    """The classes that the inference predicts for the training samples, (N,).
 
     An inference that reads attributes gives values of the attribute. Each value then stands for the class in which
     it has the largest share, such as land for landbirds."""
-    declaration = read_declarations("inference", inference)
+    y, groups, declaration = task.y, task.inferred, read_declarations("inference", inference)
     if not (declaration.get("READS_TRUE_GROUPS") or declaration.get("READS_VALIDATION_GROUPS")):
         return groups
     counts = np.zeros((int(groups.max()) + 1, int(y.max()) + 1))

@@ -55,3 +55,17 @@ class AffineMethod(FittedMethod):
         for name, (weight, bias) in (("encoder", encoder), ("head", head)):
             arrays = {"weight": np.array(weight), "bias": np.array(bias)}
             self.networks[name].load_state_dict({key: torch.from_numpy(array) for key, array in arrays.items()})
+
+
+class HeadMethod(AffineMethod):
+    """The map is the identity. The head is fitted to standardized representations."""
+
+    def fit_head(self, x: Array, y: Array, rng: np.random.Generator) -> Affine:
+        """The head, (C,D) and (C,), on standardized representations ``x`` (N,D) of classes ``y`` (N,)."""
+        raise NotImplementedError
+
+    def fit_maps(self, z: Array, y: Array, rng: np.random.Generator) -> tuple[Affine, Affine]:
+        mean, scale = z.mean(axis=0), np.maximum(z.std(axis=0), 1e-6)
+        weight, bias = self.fit_head((z - mean) / scale, y, rng)
+        weight = weight / scale
+        return (np.eye(z.shape[1]), np.zeros(z.shape[1])), (weight, bias - weight @ mean)
