@@ -25,5 +25,5 @@ SETTINGS = {
 class CORAL(MMD):
     """Cross-entropy plus ``weight`` times the discrepancy of means and covariances."""
 
-    def discrepancy(self, z: Tensor, domain: Tensor, domains: int) -> Tensor:
-        return coral(z, domain, domains)
+    def discrepancy(self, z: Tensor, domain: Tensor) -> Tensor:
+        return coral(z, domain, self.num_domains)

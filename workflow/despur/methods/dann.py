@@ -41,7 +41,7 @@ class DANN(DomainMethod):
     def setup(self) -> None:
         super().setup()
         s = self.settings
-        sizes = [self.dim, *filter(None, [s["hidden"]]), int(self.rows.max()) + 1]
+        sizes = [self.dim, *filter(None, [s["hidden"]]), self.num_domains]
         layers = [layer for pair in itertools.pairwise(sizes) for layer in (nn.Linear(*pair), nn.ReLU())]
         self.networks["domain"] = nn.Sequential(*layers[:-1]).to(self.task.device)
 

@@ -33,13 +33,13 @@ class MMD(DomainMethod):
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         z = self.encode(batch, rng)
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
-        discrepancy = self.discrepancy(z, self.domain[batch], int(self.rows.max()) + 1)
+        discrepancy = self.discrepancy(z, self.domain[batch])
         return {
             "loss": cross + self.settings["weight"] * discrepancy,
             "cross_entropy": cross,
             self.spec.base_name: discrepancy,
         }
 
-    def discrepancy(self, z: Tensor, domain: Tensor, domains: int) -> Tensor:
-        """Of the representations (B,D) of ``domains``; ``domain``: (B,)."""
-        return mmd(z, domain, domains, self.settings["kernels"])
+    def discrepancy(self, z: Tensor, domain: Tensor) -> Tensor:
+        """Between the representations ``z`` (B,D) of the domains ``domain`` (B,)."""
+        return mmd(z, domain, self.num_domains, self.settings["kernels"])

@@ -19,15 +19,17 @@ def number_groups(task: Task) -> Array:
 
 
 class DomainMethod(GradientMethod):
-    """Each sample has a domain, ``rows`` (N,) (despur/samplers/domains.py; setting ``domain``, where a method has it).
+    """Each sample has a domain, ``rows`` (N,) (despur/samplers/domains.py; setting ``domain``, where a method has it),
+    a number below ``num_domains``; ``domain`` holds the same on the device.
     With the setting ``sampler`` "balanced", mini-batches show each domain equally often."""
 
     rows: Array
+    num_domains: int
 
     def setup(self) -> None:
         reading = self.settings.get("domain", "attribute")
         self.rows = domains(self.task.y, self.task.inferred, reading)
-        self.domain = self.task.per_sample(self.rows)
+        self.domain, self.num_domains = self.task.per_sample(self.rows), int(self.rows.max()) + 1
 
     def metadata(self) -> dict[str, Any]:
         return {"domain_sizes": np.bincount(self.rows).tolist()}
