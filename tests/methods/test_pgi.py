@@ -7,6 +7,7 @@ from helpers import build, labels, task
 from torch.nn.functional import cross_entropy
 
 from despur.methods.pgi import group_divergence
+from despur.specs.settings import SettingError
 
 RNG = np.random.default_rng
 SIZES = {(0, 0): 40, (0, 1): 6, (1, 0): 30, (1, 1): 5, (2, 0): 20, (2, 1): 4}
@@ -108,3 +109,9 @@ def test_a_small_cell_does_not_shrink_the_batches():
     method = build("pgi", task(*labels(SIZES)))
     assert (method.sampler.num_positives, method.sampler.num_negatives) == (32, 32)
     assert method.metadata() == {"environment_sizes": [90, 15]}
+
+
+def test_more_than_two_environments_are_refused():
+    y, environment = labels({**SIZES, (2, 2): 3})
+    with pytest.raises(SettingError, match="pgi compares two environments; groups=eiil gives 3"):
+        build("pgi", task(y, environment))

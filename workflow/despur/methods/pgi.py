@@ -20,7 +20,7 @@ from despur.losses.groups import group_means
 from despur.methods.base import GradientMethod, Losses
 from despur.samplers.contrastive import ContrastiveSampler
 from despur.specs.hyperparameters import as_erm
-from despur.specs.settings import choice, component, float_, int_, log_uniform
+from despur.specs.settings import SettingError, choice, component, float_, int_, log_uniform
 from despur.storage.store import Array
 
 SETTINGS = {
@@ -63,6 +63,9 @@ class PGI(GradientMethod):
     """Cross-entropy + lambda x the divergence between environments, both on the samples of one batch."""
 
     def setup(self) -> None:
+        """Raises SettingError for more than two environments."""
+        if (count := int(self.task.inferred.max()) + 1) > 2:
+            raise SettingError(f"pgi compares two environments; groups={self.settings['groups']} gives {count}")
         self.environment = self.task.per_sample(self.task.inferred)
         if self.settings["batches"] == "balanced":
             m, n = self.settings["num_positives"], self.settings["num_negatives"]
