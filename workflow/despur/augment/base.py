@@ -3,10 +3,26 @@
 torchvision's transforms draw one set of parameters for a whole batch. A crop, a change of size, a flip and a Gaussian
 blur are linear in the rows and in the columns of an image. So two small matrices for each image hold all of them."""
 
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
 import torch
 from torch import Tensor
 
 from despur.compute.transfer import to_device
+from despur.specs.spec import Spec
+
+Augment = Callable[[Tensor, np.random.Generator], Tensor]
+
+
+def build_augment(spec: Spec, **changes: Any) -> Augment:
+    """The augmentation that a method's specification names, with some of its settings changed: a function that maps
+    images (B,C,H,W) in [-1,1] and a generator to a random view of each, (B,C,H,W) in [-1,1]."""
+    augment = spec.components["augment"]
+    build: Callable[..., Augment] = import_module(f"despur.augment.{augment.base_name}").build
+    return build(augment.settings | changes)
 
 
 def resampling(first: Tensor, length: Tensor, size: int) -> Tensor:

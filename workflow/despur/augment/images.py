@@ -1,16 +1,17 @@
 """Random views of images (Chen et al. 2020, App. A): crop and resize, flip, Gaussian blur, color jitter, grayscale.
 
-Runs on batches on the device, with own parameters for each image. The defaults are those of Lewis et al. 2023, App. D:
-only crop and blur, because a flip can change a digit, and color is the domain. With color_jitter: their oracle."""
+Runs on batches on the device, with own parameters for each image. Deviation: Chen et al. blur last; here crop, flip and
+blur are one product of matrices (base.py), and colors change after it. The defaults are those of Lewis et al. 2023,
+App. D: only crop and blur, because a flip can change a digit, and color is the domain. With color_jitter: their
+oracle."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from despur.augment.base import blend, blurring, grayscale, resample, resampling, turn_hue
+from despur.augment.base import Augment, blend, blurring, grayscale, resample, resampling, turn_hue
 from despur.compute.transfer import to_device
 from despur.specs.settings import Settings, float_, int_
 
@@ -30,11 +31,9 @@ SETTINGS = {
     "grayscale": float_(0.0, "App. D: none; Chen et al.: probability .2", at_least=0, at_most=1),
 }
 
-Augment = Callable[[Tensor, np.random.Generator], Tensor]
-
 
 def build(settings: Settings) -> Augment:
-    """A function that maps images (B,C,H,W) in [-1,1] and a generator to a random view of each, (B,C,H,W) in [-1,1]."""
+    """Random views with these settings (:func:`despur.augment.base.build_augment`)."""
 
     def augment(images: Tensor, rng: np.random.Generator) -> Tensor:
         with torch.autocast(images.device.type, enabled=False):

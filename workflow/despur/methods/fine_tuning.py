@@ -5,11 +5,11 @@ The protocol is that of Chen et al. 2020a, App. B.5: the whole network, no warm-
 Deviation: momentum without Nesterov."""
 
 from collections.abc import Iterator
-from importlib import import_module
 
 import numpy as np
 from torch import nn
 
+from despur.augment.base import build_augment
 from despur.compute.randomness import derive_generator
 from despur.methods.base import GradientMethod, Losses
 from despur.samplers.labeled import label_ranks
@@ -47,10 +47,9 @@ class FineTuning(GradientMethod):
         return GradientMethod.build_networks(spec.components["stage1"], shape, num_classes)
 
     def setup(self) -> None:
-        task, chosen = self.task, self.spec.components["augment"]
+        task, self.augment = self.task, build_augment(self.spec)
         assert task.start is not None
         self.networks["encoder"].load_state_dict(task.start)
-        self.augment = import_module(f"despur.augment.{chosen.base_name}").build(chosen.settings)
         rank = task.label_rank
         if rank is None:
             rank = label_ranks(derive_generator("fine_tuning/labels"), task.y)

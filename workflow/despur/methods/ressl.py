@@ -1,13 +1,12 @@
 """ReSSL (Zheng et al. 2021): the similarities of a sample to earlier ones are the same in a weak and in a strong
 view."""
 
-from importlib import import_module
-
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from despur.augment.base import build_augment
 from despur.losses.infonce import precise
 from despur.losses.relations import cross_entropies
 from despur.methods.families.pairs import WithQueue
@@ -29,9 +28,7 @@ class ReSSL(WithQueue):
 
     def setup(self) -> None:
         super().setup()
-        augment = self.spec.components["augment"]
-        weak = augment.settings | {"color_jitter": 0.0, "grayscale": 0.0, "blur": 0.0}
-        self.weak = import_module(f"despur.augment.{augment.base_name}").build(weak)
+        self.weak = build_augment(self.spec, color_jitter=0.0, grayscale=0.0, blur=0.0)
 
     def views(self, images: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
         twice = torch.cat([images, images])

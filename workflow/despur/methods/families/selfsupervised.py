@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Iterator
-from importlib import import_module
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from despur.augment.base import build_augment
 from despur.encoders.base import build_encoder
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.methods.base import GradientMethod
@@ -40,8 +40,7 @@ class SelfSupervised(GradientMethod):
         return nn.ModuleDict({"encoder": build_encoder(spec, shape)})
 
     def setup(self) -> None:
-        augment = self.spec.components["augment"]
-        self.augment = import_module(f"despur.augment.{augment.base_name}").build(augment.settings)
+        self.augment = build_augment(self.spec)
         self.networks["projector"] = self.build_projector(self.dim)
 
     def build_projector(self, dim: int) -> nn.Module:
