@@ -14,7 +14,7 @@ from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 SETTINGS = {
-    **on_embeddings("released code; the paper's appendix is missing"),
+    **on_embeddings(),
     "hidden": int_(128, "Table 6: 263,424 and 197,632 parameters are 2DH + 2H + D", at_least=1),
     "batch_norm": bool_(True, "released code, and Table 6; Eq. 4 has none"),
     "temperature": float_(0.01, "released code: tau of Eq. 3", above=0),

@@ -46,7 +46,9 @@ SETTINGS = {
         at_least=0,
     ),
     "discriminator_patience": int_(
-        5, "released code, on dev data: epochs without a better loss before they stop", at_least=1
+        5,
+        "released code, on dev data; here on training data: epochs without a better loss before they stop",
+        at_least=1,
     ),
 }
 

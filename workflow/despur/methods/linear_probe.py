@@ -11,7 +11,7 @@ from despur.methods.families.embeddings import Probe, stage1_outputs
 from despur.specs.hyperparameters import on_embeddings
 from despur.specs.spec import Spec
 
-SETTINGS = {**on_embeddings("released code; the paper's appendix is missing")}
+SETTINGS = {**on_embeddings()}
 
 
 class LinearProbe(GradientMethod):

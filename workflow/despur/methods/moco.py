@@ -11,7 +11,7 @@ from despur.specs.settings import float_, int_
 
 SETTINGS = {
     **siamese(),
-    **target(0.999, "Sec. 3.3 of He et al."),
+    **target(0.999, "Sec. 3.2 of He et al."),
     "queue": int_(4096, "Table 2 of Qiang et al. 2022: negatives", at_least=1),
     "temperature": float_(0.07, "Sec. 3.3 of He et al.", above=0),
 }

@@ -6,13 +6,12 @@ import numpy as np
 from despur.losses.infonce import candidates, two_view_contrast
 from despur.methods.base import Losses
 from despur.methods.families.selfsupervised import WithDomains
-from despur.specs.selfsupervised_hyperparameters import contrast, two_views
+from despur.specs.declarations import read_declarations
 from despur.specs.settings import component
 from despur.storage.store import Array
 
 SETTINGS = {
-    **two_views(epochs=400, batch_size=256, source="App. D; the batch size is not stated"),
-    **contrast(0.1, "App. D: swept over .05 to 1; the selected value is not stated"),
+    **read_declarations("methods", "simclr")["SETTINGS"],
     "groups": component("inference", "oracle", "Sec. 2: the domains of training samples are known"),
 }
 

@@ -1,7 +1,7 @@
 """Spectral decoupling (Pezeshki et al. 2021): logits are penalized in the place of weights, so that one feature does
 not suppress the others.
 
-Zhang et al. name it (App. D.1) and do not run it."""
+Zhang et al. 2022 name it (App. D.1) and do not run it."""
 
 import numpy as np
 from torch import nn
@@ -12,7 +12,7 @@ from despur.specs.settings import float_, log_uniform
 from despur.storage.store import Array
 
 SETTINGS = {
-    **as_erm("App. E.2.5 (CMNIST*): as JTT"),
+    **as_erm("Zhang et al. do not run it; as their other methods, App. E.2.5 (CMNIST*)"),
     "weight_decay": float_(0.0, "Pezeshki et al.: the penalty of logits stands in its place", at_least=0),
     "lambda": float_(
         0.1,

@@ -64,8 +64,10 @@ def inferred_domains() -> dict[str, Setting]:
     }
 
 
-def on_embeddings(source: str) -> dict[str, Setting]:
-    """What methods share that train a small network on a foundation model's embeddings: no encoder to choose."""
+def on_embeddings() -> dict[str, Setting]:
+    """What the methods of Zhang & Re 2022 share that train a small network on a foundation model's embeddings: no
+    encoder to choose."""
+    source = "released code; the paper's appendix is missing"
     return {
         **without(
             sgd(learning_rate=1e-3, momentum=0.9, weight_decay=5e-5, batch_size=128, epochs=100, source=source),
