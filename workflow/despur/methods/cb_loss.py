@@ -30,7 +30,7 @@ SETTINGS = {
 }
 
 
-def weigh_groups(sizes: Array, weighting: str, beta: float = 0.9999) -> Array:
+def weigh_groups(sizes: Array, weighting: str, beta: float) -> Array:
     """The weight of a sample of each group, (G,), with the mean 1 over groups. ``sizes``: of groups, (G,).
 
     ``effective``: (1 - beta) / (1 - beta^n), one over the effective number of samples (Cui et al., Prop. 1);

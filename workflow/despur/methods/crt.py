@@ -9,7 +9,7 @@ import numpy as np
 from torch import nn
 
 from despur.encoders.identity import Identity
-from despur.methods.cb_loss import CBLoss, weigh_groups
+from despur.methods.cb_loss import CBLoss
 from despur.methods.families.domain_batches import number_groups
 from despur.samplers.domains import balanced
 from despur.specs.hyperparameters import as_erm, on_stage1
@@ -41,9 +41,8 @@ class CRT(CBLoss):
     def setup(self) -> None:
         self.group = number_groups(self.task)
         sizes = np.bincount(self.group)
-        equal = self.settings["balance"] != "weighting"
-        weights = np.ones(len(sizes)) if equal else weigh_groups(sizes, "inverse")
-        self.weight = self.task.per_sample(weights[self.group].astype(np.float32))
+        weights = 1 / sizes if self.settings["balance"] == "weighting" else np.ones(len(sizes))
+        self.weight = self.task.per_sample((weights / weights.mean())[self.group].astype(np.float32))
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:
         even = self.settings["balance"] == "sampling"

@@ -16,18 +16,18 @@ from despur.specs.spec import Spec
 from despur.storage.store import Array
 
 
-def projector(kind: str, dim: int, out: int, width: int = 0) -> nn.Module:
-    """The network between representation and loss (Lewis et al. 2023, App. G): none, a linear layer, or two with a
-    ReLU. With ``width`` hidden units (W-MSE's released code): batch norm too, and also of the embedding in
+def projector(kind: str, dim: int, out: int, width: int) -> nn.Module:
+    """The network between representation (B,dim) and loss (B,out). Lewis et al. 2023, App. G: none, a linear layer, or
+    two with a ReLU. W-MSE's released code: with ``width`` hidden units and batch norm, of the embedding too in
     ``mlp_bn_bn``."""
     if kind == "none":
         return nn.Identity()
-    if kind in ("mlp_bn", "mlp_bn_bn"):
-        last = [nn.BatchNorm1d(out)] if kind == "mlp_bn_bn" else []
-        return nn.Sequential(nn.Linear(dim, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Linear(width, out), *last)
-    return (
-        nn.Linear(dim, out) if kind == "linear" else nn.Sequential(nn.Linear(dim, dim), nn.ReLU(), nn.Linear(dim, out))
-    )
+    if kind == "linear":
+        return nn.Linear(dim, out)
+    if kind == "mlp":
+        return nn.Sequential(nn.Linear(dim, dim), nn.ReLU(), nn.Linear(dim, out))
+    last = [nn.BatchNorm1d(out)] if kind == "mlp_bn_bn" else []
+    return nn.Sequential(nn.Linear(dim, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Linear(width, out), *last)
 
 
 class SelfSupervised(GradientMethod):
