@@ -47,10 +47,6 @@ def test_ascent_is_the_gradient_of_the_objective():
     (gradient,) = torch.autograd.grad(objective(a, logits, y), a)
     found = eiil.objective_gradient(a.detach().numpy(), eiil.scale_gradients(logits, y))
     np.testing.assert_allclose(found, gradient, rtol=1e-8)
-    a = a.detach()
-    step = 1e-5 * torch.eye(len(y), dtype=torch.float64)
-    slopes = [(objective(a + e, logits, y) - objective(a - e, logits, y)).item() / 2e-5 for e in step]
-    np.testing.assert_allclose(found, slopes, rtol=1e-4, atol=1e-9)
 
 
 @pytest.mark.parametrize("learning_rate", [1e-3, 0.1])

@@ -89,16 +89,7 @@ def test_orthogonality_and_its_gradient_are_those_of_a_slow_version():
     for one, other in zip(torch.autograd.grad(fast, hidden), torch.autograd.grad(slow, hidden), strict=True):
         assert other.abs().max() > 1e-4
         torch.testing.assert_close(one, other)
-
-
-def test_orthogonality_by_hand():
-    first, second = torch.eye(2), torch.tensor([[0.0, 3.0], [2.0, 0.0]])  # unit rows: e1, e2 and e2, e1
-    assert orthogonality([first, second]).item() == pytest.approx(2 / 4, rel=1e-5)  # H1 H2^T = [[0, 1], [1, 0]]
-    same = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
-    assert orthogonality([same, -same]).item() == pytest.approx(1, rel=1e-5)  # all four pairs of samples
-    assert orthogonality([same, same[:, [1, 0]]]).item() == 0
-    assert orthogonality([first, second, first]).item() == pytest.approx(2 / 4, rel=1e-5)
-    assert orthogonality([first]).item() == 0
+    assert orthogonality(hidden[:1]).item() == 0  # no pair
 
 
 def test_orthogonality_in_bf16_is_that_in_fp32():

@@ -27,15 +27,6 @@ def literal_contrast(positive, negative, temperature):
     return -(pairs / (pairs + (negative / temperature).exp().sum())).log().mean()
 
 
-def test_losses_of_anchors_are_eq_6_as_printed():
-    rng = RNG(0)
-    positive, negative = torch.from_numpy(rng.uniform(-1, 1, (4, 7))), torch.from_numpy(rng.uniform(-1, 1, (4, 5)))
-    everything = torch.ones(4, 7, dtype=bool), torch.ones(4, 5, dtype=bool)
-    found = one_positive_contrast(positive, negative, *everything, 0.1)
-    for value, p, n in zip(found, positive, negative, strict=True):
-        torch.testing.assert_close(value, literal_contrast(p, n, 0.1), rtol=1e-9, atol=0)
-
-
 @pytest.mark.parametrize("batch_norm", [True, False])
 def test_values_and_gradients_are_those_of_eq_6_as_printed(batch_norm):
     torch.manual_seed(0)

@@ -55,10 +55,3 @@ def test_the_method_minimizes_the_cvar_of_a_mini_batch():
     assert found["mean_loss"].item() == pytest.approx(each.mean(), rel=1e-5)
     moved = gradient(method, found["loss"]).abs().sum(dim=1) > 0
     assert set(np.flatnonzero(moved)) == set(batch[np.argsort(-each)[:2]])  # .35 x 5 = 1.75 samples count
-
-
-def test_the_published_share_of_a_batch_of_32_is_three_samples_and_a_fifth():
-    logits, y = random_case(1, count=32)
-    each = np.sort(cross_entropies(logits, y))[::-1]
-    loss = tabled("cvar_dro", logits, y).losses(np.arange(32), np.random.default_rng(0))["loss"].item()
-    assert loss == pytest.approx((each[:3].sum() + 0.2 * each[3]) / 3.2, rel=1e-5)

@@ -39,6 +39,7 @@ FULL, ALMOST_EQUAL = [32] * 6 + [8], [29] * 4 + [28] * 3  # an epoch of 200 samp
         ("mmd+sampler=balanced", "domain", FULL),
         ("eiil", "domain", ALMOST_EQUAL),
         ("gdro", "group", ALMOST_EQUAL),
+        ("george+sampler=balanced", "group", ALMOST_EQUAL),
         ("resample", "group", FULL),
         ("rwy", "class", FULL),
     ],
@@ -57,7 +58,7 @@ def test_batches_show_each_domain_group_or_class_equally_often_and_its_samples_t
 
 
 @pytest.mark.parametrize(
-    "name", ["irm", "dann", "mmd", "eiil+sampler=shuffled", "gdro+sampler=shuffled", "pgi+batches=shuffled"]
+    "name", ["irm", "dann", "mmd", "eiil+sampler=shuffled", "gdro+sampler=shuffled", "george", "pgi+batches=shuffled"]
 )
 def test_shuffled_batches_show_each_sample_once(name):
     batches = list(build(f"{name}+batch_size=32", task(*labels(SIZES))).epoch_batches(RNG(0)))

@@ -1,4 +1,4 @@
-"""ERM, JTT, Group DRO and the training side of CNC."""
+"""ERM, JTT and Group DRO; learning rates and optimizers of all methods."""
 
 import math
 from types import SimpleNamespace
@@ -13,7 +13,6 @@ from torch import nn
 
 from despur.compute.optimizers import choose_fused
 from despur.methods.jtt import repeats
-from despur.samplers.contrastive import ContrastiveSampler
 
 RNG = np.random.default_rng
 
@@ -207,47 +206,7 @@ def test_gdro_groups_are_the_pairs_that_occur():
     assert method.counts.tolist() == [4, 2, 3]
 
 
-# CNC
-
-CNC = "cnc+num_negatives=3+num_positives=3"
-
-
-def cnc(name=CNC, sizes=None):
-    y, predicted = labels(sizes or {(0, 0): 14, (0, 1): 6, (1, 1): 10, (1, 0): 6})
-    return build(name, task(y, predicted))
-
-
-@pytest.mark.parametrize(("accumulation", "steps"), [(1, 20), (8, 3), (20, 1), (64, 1)])
-def test_cnc_takes_accumulation_contrastive_batches_a_step(accumulation, steps):
-    batches = list(cnc(f"{CNC}+accumulation={accumulation}").epoch_batches(RNG(0)))
-    assert len(batches) == steps and sum(map(len, batches)) == 20  # two slices, ten anchors each
-    assert all(0 < len(batch) <= accumulation for batch in batches)
-
-
-def test_cnc_reports_sizes_and_fallbacks():
-    facts = cnc("cnc", {(0, 0): 14, (0, 1): 6, (1, 1): 10}).metadata()
-    assert facts["num_positives"] == 6 and facts["num_negatives"] == 6
-    assert sorted(text[:24] for text in facts["fallbacks"]) == ["no negatives for class 0", "no positives for class 1"]
-
-
-def test_cnc_settings_reach_the_sampler():
-    changed = cnc(f"{CNC}+anchors=all+negatives_by=class+positives_by=class+shrink=false").sampler
-    y, predicted = labels({(0, 0): 14, (0, 1): 6, (1, 1): 10, (1, 0): 6})
-    same = ContrastiveSampler(
-        y, predicted, 3, 3, anchors_from="all", positives_by="class", negatives_by="class", shrink=False
-    )
-    assert changed.slices.keys() == same.slices.keys() and len(same.slices) == 4
-    assert (changed.positive_pool(0, 0) == same.positive_pool(0, 0)).all() and len(changed.positive_pool(0, 0)) == 20
-    assert (changed.negative_pool(0, 0) == same.negative_pool(0, 0)).all() and len(changed.negative_pool(0, 0)) == 16
-
-
-def test_cnc_projection_is_trained_and_kept_with_the_weights():
-    method = cnc(f"{CNC}+projection=8")
-    before = {name: value.clone() for name, value in method.networks.state_dict().items()}
-    method.step(next(method.epoch_batches(RNG(0))), RNG(0))
-    moved = {name for name, value in method.networks.state_dict().items() if not torch.equal(value, before[name])}
-    assert {"projection.0.weight", "projection.2.weight", "head.weight", "encoder.layers.0.weight"} <= moved
-    assert before["projection.2.weight"].shape == (8, 84)
+# Learning rates and optimizers
 
 
 @pytest.mark.parametrize(

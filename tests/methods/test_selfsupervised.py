@@ -173,15 +173,6 @@ def test_domain_weighted_losses_are_eq_4(name, negatives):
     assert clipped < 2 * n
 
 
-def test_a_discriminator_that_knows_nothing_makes_it_simclr():
-    method, plain = tabled("domain_weighted_pairs+tau_alpha=0.3"), tabled("simclr+temperature=0.3")
-    nn.init.zeros_(method.networks["discriminator"].weight)
-    nn.init.zeros_(method.networks["discriminator"].bias)
-    losses, expected = (each.losses(BATCH, RNG(0))["loss"] for each in (method, plain))
-    torch.testing.assert_close(losses, expected)
-    torch.testing.assert_close(gradient(method, losses), gradient(plain, expected))
-
-
 def test_no_gradient_reaches_the_encoder_through_temperatures():
     method = tabled("domain_weighted_pairs+tau_alpha=0.3")
     z, domain = shown(method)

@@ -120,16 +120,6 @@ def test_empty_pools_are_recorded_once_each(data, m, n):
     assert set(expected) <= {text.partition(":")[0] for text in sampler.fallbacks}
 
 
-def test_a_class_without_misclassified_samples_takes_its_own_as_positives():
-    y, predicted = labels({(0, 0): 10, (1, 1): 10, (1, 0): 6})
-    sampler = ContrastiveSampler(y, predicted, 4, 4)
-    assert set(sampler.positive_pool(0, 0)) == set(range(10))
-    assert set(sampler.positive_pool(1, 1)) == set(range(20, 26))
-    assert [text for text in sampler.fallbacks if "positives" in text] == [
-        "no positives for class 0 predicted as 0: uses class condition only"
-    ]
-
-
 def test_without_a_right_prediction_there_is_no_anchor():
     y, predicted = labels({(0, 1): 5, (1, 0): 5})
     with pytest.raises(ValueError, match=r"no anchor.*anchors=all"):

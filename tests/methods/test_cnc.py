@@ -1,4 +1,4 @@
-"""CNC's variants: the alignment loss (App. A.1), SupCon* (A.3), training the encoder first (A.4)."""
+"""CNC: its batches and its variants: the alignment loss (App. A.1), SupCon* (A.3), training the encoder first (A.4)."""
 
 import numpy as np
 import pytest
@@ -44,6 +44,25 @@ def test_settings_reach_the_sampler(overrides, anchors, positives):
     method = build(f"cnc+num_positives=9{overrides}", task(*labels(SIZES)))
     assert len(np.concatenate(list(method.epoch_batches(RNG(0))))) == anchors
     assert method.sampler.num_positives == positives
+
+
+def test_conditions_of_positives_and_negatives_are_settings():
+    sampler = cnc("+anchors=all+negatives_by=class+positives_by=class").sampler
+    pools = sampler.positive_pool(0, 0), sampler.negative_pool(0, 0)  # all of the class; all of the other
+    assert len(sampler.slices) == 4 and tuple(map(len, pools)) == (20, 16)
+
+
+@pytest.mark.parametrize(("accumulation", "steps"), [(1, 20), (8, 3), (20, 1), (64, 1)])
+def test_a_step_takes_accumulation_contrastive_batches(accumulation, steps):
+    batches = list(build(f"cnc+accumulation={accumulation}", task(*labels(SIZES))).epoch_batches(RNG(0)))
+    assert len(batches) == steps and sum(map(len, batches)) == 20  # two slices, ten anchors each
+    assert all(0 < len(batch) <= accumulation for batch in batches)
+
+
+def test_sizes_and_fallbacks_are_reported():
+    facts = build("cnc", task(*labels({(0, 0): 14, (0, 1): 6, (1, 1): 10}))).metadata()
+    assert facts["num_positives"] == 6 and facts["num_negatives"] == 6
+    assert sorted(text[:24] for text in facts["fallbacks"]) == ["no negatives for class 0", "no positives for class 1"]
 
 
 # the alignment loss
