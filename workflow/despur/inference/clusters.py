@@ -31,9 +31,6 @@ def infer(evidence: Evidence, settings: Settings) -> Array:
     True
     """
     points = project(evidence.z.astype("float32"), evidence.seed, settings["components"], settings["metric"])
-    k, restarts = evidence.num_classes, settings["restarts"]
-    if settings["algorithm"] == "gmm":
-        clusters = GaussianMixture(k, n_init=restarts, random_state=evidence.seed).fit_predict(points)
-    else:
-        clusters = KMeans(k, n_init=restarts, random_state=evidence.seed).fit_predict(points)
+    algorithm, k = {"gmm": GaussianMixture, "kmeans": KMeans}[settings["algorithm"]], evidence.num_classes
+    clusters = algorithm(k, n_init=settings["restarts"], random_state=evidence.seed).fit_predict(points)
     return match_labels(clusters, evidence.y, k)

@@ -28,8 +28,5 @@ class CLMMD(WithDomains):
         discrepancy = torch.stack(
             [mmd(view, domain, self.num_domains, self.settings["kernels"]) for view in z.chunk(2)]
         ).mean()
-        return {
-            "loss": agreement + self.settings["weight"] * discrepancy,
-            "info_nce": agreement,
-            "mmd": discrepancy,
-        }
+        loss = agreement + self.settings["weight"] * discrepancy
+        return {"loss": loss, "info_nce": agreement, "mmd": discrepancy}

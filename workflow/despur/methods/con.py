@@ -64,11 +64,6 @@ class Con(GradientMethod):
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         z = self.encode(batch, rng)
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
-        contrastive = self.contrast(z, self.task.labels[batch], self.attribute[batch])
-        contrast, w = contrastive["loss"], 1 / (1 + self.settings["ratio"])
-        return {
-            **contrastive,
-            "loss": w * cross + (1 - w) * contrast,
-            "cross_entropy": cross,
-            "contrast": contrast,
-        }
+        losses = self.contrast(z, self.task.labels[batch], self.attribute[batch])
+        contrast, w = losses["loss"], 1 / (1 + self.settings["ratio"])
+        return losses | {"loss": w * cross + (1 - w) * contrast, "cross_entropy": cross, "contrast": contrast}

@@ -65,12 +65,7 @@ class LfF(GradientMethod):
         )
         easy = generalized_cross_entropy(biased, labels, s["q"]).mean() * (s["q"] if s["gce"] == "released" else 1)
         weighted = (weight * hard).mean()
-        return {
-            "loss": easy + weighted,
-            "biased": easy,
-            "debiased": weighted,
-            "mean_weight": weight.mean(),
-        }
+        return {"loss": easy + weighted, "biased": easy, "debiased": weighted, "mean_weight": weight.mean()}
 
     def weights(self, batch: Array, biased: Tensor, debiased: Tensor) -> Tensor:
         """Relative difficulty L_b / (L_b + L_d) of the normalized running losses, (B,)."""

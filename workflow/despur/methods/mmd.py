@@ -34,11 +34,8 @@ class MMD(DomainMethod):
         z = self.encode(batch, rng)
         cross = nn.functional.cross_entropy(self.networks["head"](z).float(), self.task.labels[batch])
         discrepancy = self.discrepancy(z, self.domain[batch])
-        return {
-            "loss": cross + self.settings["weight"] * discrepancy,
-            "cross_entropy": cross,
-            self.spec.base_name: discrepancy,
-        }
+        loss = cross + self.settings["weight"] * discrepancy
+        return {"loss": loss, "cross_entropy": cross, self.spec.base_name: discrepancy}
 
     def discrepancy(self, z: Tensor, domain: Tensor) -> Tensor:
         """Between the representations ``z`` (B,D) of the domains ``domain`` (B,)."""

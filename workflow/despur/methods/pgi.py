@@ -92,8 +92,5 @@ class PGI(GradientMethod):
             compared = torch.func.functional_call(self.networks["head"], fixed, z)
         cross = nn.functional.cross_entropy(logits, labels)
         divergence = group_divergence(compared, labels, self.environment[batch])
-        return {
-            "loss": cross + self.settings["lambda"] * divergence,
-            "cross_entropy": cross,
-            "divergence": divergence,
-        }
+        loss = cross + self.settings["lambda"] * divergence
+        return {"loss": loss, "cross_entropy": cross, "divergence": divergence}

@@ -13,4 +13,4 @@ SETTINGS = {
 
 
 class ReSample(RWY):
-    """RWY on known groups."""
+    """As RWY, with groups: the method reads an attribute."""

@@ -31,8 +31,4 @@ class SpectralDecoupling(GradientMethod):
         logits = self.forward(batch, rng).float()
         cross = nn.functional.cross_entropy(logits, self.task.labels[batch])
         penalty = logits.square().sum(dim=1).mean() / 2
-        return {
-            "loss": cross + self.settings["lambda"] * penalty,
-            "cross_entropy": cross,
-            "penalty": penalty,
-        }
+        return {"loss": cross + self.settings["lambda"] * penalty, "cross_entropy": cross, "penalty": penalty}

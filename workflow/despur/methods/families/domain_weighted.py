@@ -37,7 +37,7 @@ class DomainWeighted(WithDomains):
         raise NotImplementedError
 
     def fit_discriminator(self, z: Tensor, domain: Tensor) -> None:
-        """Fit a new discriminator to these embeddings, to its optimum (App. C)."""
+        """Fit a new discriminator to these embeddings (App. C). Its steps are not stated; here it is at its optimum."""
         weight, bias = logistic.fit(z, domain, self.num_domains, self.settings["penalty"])
         discriminator = self.networks["discriminator"]
         discriminator.weight.copy_(weight)  # type: ignore[operator]
