@@ -4,19 +4,16 @@ Lipschitz bounds."""
 import numpy as np
 import pytest
 import torch
-from helpers import CPU, OPTIONS, build, evidence, finish_run, result, save_tiny, spec
+from helpers import CPU, OPTIONS, build, finish_run, result, save_tiny
 from helpers import embedded_by_a_foundation_model as embedded
 
 from despur import groups
-from despur.inference import ssa
-from despur.inference.base import LabeledSamples
 from despur.methods.dfr import equal_groups
 from despur.methods.dfr_probe import equal_classes
 from despur.methods.wise_ft import WiSEFT
 from despur.metrics.lipschitz import product_bound, sampled_bound
 from despur.model import load
 from despur.numerics.linear import liblinear
-from despur.specs.declarations import read_declarations
 from despur.storage.containers import Container
 from despur.training.inputs import RunInputs
 from despur.training.runs import train_all
@@ -225,48 +222,6 @@ def test_more_attributes_than_classes_are_never_taken_for_classes():
     task = embedded(60, 2)
     task.inferred_attribute = task.y + 2 * (np.arange(60) % 3)  # subclasses, each of one class
     np.testing.assert_array_equal(build("contrastive_adapter+groups=oracle", task).predicted, task.y)
-
-
-# SSA
-
-
-def test_ssa_declares_that_it_reads_validation_groups():
-    assert read_declarations("inference", "ssa")[
-        "READS_VALIDATION_GROUPS"
-    ] and "READS_TRUE_GROUPS" not in read_declarations("inference", "ssa")
-
-
-def spurious(count, seed, share=0.95):
-    rng = RNG(seed)
-    y = rng.integers(0, 2, count)
-    a = np.where(rng.random(count) < share, y, 1 - y)
-    z = rng.normal(size=(count, 6)).astype(np.float32)
-    z[:, 0] += 3 * a
-    z[:, 1] += y
-    return LabeledSamples(z, y, a)
-
-
-def test_ssa_finds_the_attribute_of_training_samples():
-    train_data, known = spurious(900, 0), spurious(150, 1, share=0.6)
-    asked = evidence(train_data.y, z=train_data.z, num_attributes=2, validation=known)
-    found = ssa.infer(asked, spec("gdro+groups=ssa").components["groups"].settings)
-    minority = train_data.a != train_data.y
-    assert (found == train_data.a).mean() > 0.9 and (found == train_data.a)[minority].mean() > 0.8
-
-
-def test_no_group_spreads_beyond_the_smallest():
-    group = np.repeat([0, 1, 2, 3], [50, 6, 4, 30])
-    confidence = RNG(0).uniform(0.9, 1, 90)
-    labeled = np.array([10, 3, 8, 10])
-    joins = ssa.select_confident(group, confidence, labeled, 0.95)
-    sizes = labeled + np.bincount(group[joins], minlength=4)
-    smallest = 3 + ((group == 1) & (confidence >= 0.95)).sum()
-    assert sizes[1] == smallest and sizes.max() <= max(smallest, labeled.max())
-    assert (confidence[joins] >= 0.95).all()
-    for g in range(4):
-        inside = group == g
-        if joins[inside].any() and not joins[inside].all():
-            assert confidence[inside & joins].min() >= confidence[inside & ~joins & (confidence >= 0.95)].max(initial=0)
 
 
 # Lipschitz bounds

@@ -2,12 +2,12 @@
 to its representations."""
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from despur.compute.task import encode
 from despur.methods.base import Losses
 from despur.methods.con import Con
+from despur.methods.families.fitted import load_affine
 from despur.numerics.linear import logistic
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import bool_, choice, float_, without
@@ -40,7 +40,4 @@ class ConFT(Con):
         s, task = self.settings, self.task
         z = encode(self.networks["encoder"], None, task.batcher, rng)["z"].astype(np.float32)
         fitted = logistic(z, task.y, task.num_classes, s["strength"], intercept=s["intercept"])
-        weights = {
-            name: torch.from_numpy(np.array(value)) for name, value in zip(("weight", "bias"), fitted, strict=True)
-        }
-        self.networks["head"].load_state_dict(weights)
+        load_affine(self.networks["head"], fitted)

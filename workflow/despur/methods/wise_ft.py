@@ -71,7 +71,7 @@ class WiSEFT(GradientMethod):
     def setup(self) -> None:
         stage1 = stage1_outputs(self.task)
         freeze(self.ensemble.zero_shot, stage1.head / self.settings["temperature"])
-        self.ensemble.probe.length.fill_(stage1.length)  # type: ignore[operator]
+        self.ensemble.probe.get_buffer("length").fill_(stage1.length)
 
     def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
         logits = self.ensemble.probe(self.task.batcher.batch(batch, rng))

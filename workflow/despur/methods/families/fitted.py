@@ -14,6 +14,12 @@ from despur.storage.store import Array
 Affine = tuple[Array, Array]  # weight, bias
 
 
+def load_affine(layer: nn.Module, affine: Affine) -> None:
+    """Give a linear layer these weights and biases."""
+    weight, bias = (torch.from_numpy(np.array(values)) for values in affine)
+    layer.load_state_dict({"weight": weight, "bias": bias})
+
+
 class FittedMethod(Method):
     """A method that is fitted at once, without gradients: one step, one epoch, one evaluation."""
 
@@ -52,9 +58,8 @@ class AffineMethod(FittedMethod):
     def fit(self, rng: np.random.Generator) -> None:
         z = self.task.batcher.batch(np.arange(len(self.task)), rng).cpu().numpy()
         encoder, head = self.fit_maps(z, self.task.y, rng)
-        for name, (weight, bias) in (("encoder", encoder), ("head", head)):
-            arrays = {"weight": np.array(weight), "bias": np.array(bias)}
-            self.networks[name].load_state_dict({key: torch.from_numpy(array) for key, array in arrays.items()})
+        load_affine(self.networks["encoder"], encoder)
+        load_affine(self.networks["head"], head)
 
 
 class HeadMethod(AffineMethod):
