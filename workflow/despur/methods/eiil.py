@@ -14,8 +14,8 @@ import numpy as np
 
 from despur.compute.task import Task
 from despur.methods.base import GradientMethod
+from despur.methods.families.invariant_risk import InvariantRisk
 from despur.methods.gdro import GroupDRO
-from despur.methods.irm import IRM
 from despur.samplers.domains import draw_batches
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import choice, component, float_
@@ -50,7 +50,7 @@ class SecondGroupDRO(EIIL, GroupDRO):
     """Group DRO on the groups (class, environment)."""
 
 
-class SecondIRM(EIIL, IRM):
+class SecondIRM(EIIL, InvariantRisk):
     """IRM on the inferred environments."""
 
     def epoch_batches(self, rng: np.random.Generator) -> Iterator[Array]:

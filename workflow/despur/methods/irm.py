@@ -4,15 +4,9 @@ App. E.2.5 of Zhang et al. 2022).
 Environments are values of the attribute. With ``groups=oracle``, the default, the method reads the true attribute of
 training samples."""
 
-import numpy as np
-import torch
-
-from despur.losses.invariance import annealed, irm
-from despur.methods.base import Losses
-from despur.methods.families.domain_batches import DomainMethod
+from despur.methods.families.invariant_risk import InvariantRisk
 from despur.specs.hyperparameters import as_erm
 from despur.specs.settings import choice, component, float_, log_uniform, uniform
-from despur.storage.store import Array
 
 REVISION = 2  # weight decay is divided with the loss
 SETTINGS = {
@@ -42,25 +36,5 @@ SETTINGS = {
 }
 
 
-class IRM(DomainMethod):
-    """Mean cross-entropy of the environments, the weighted mean of their penalties, and weight decay x squared weights;
-    divided by the penalty's weight where that is above 1 (released code of Creager et al. 2021)."""
-
-    @property
-    def weight(self) -> float:
-        """The weight of the penalty in this epoch."""
-        s = self.settings
-        return annealed(s["penalty_weight"], s["annealing"], self.epochs_done, s["epochs"])
-
-    def build_optimizer(self) -> torch.optim.Optimizer:
-        """Weight decay is in the loss, not in the optimizer."""
-        optimizer = super().build_optimizer()
-        for group in optimizer.param_groups:
-            group["weight_decay"] = 0.0
-        return optimizer
-
-    def losses(self, batch: Array, rng: np.random.Generator) -> Losses:
-        logits, labels, s = self.forward(batch, rng).float(), self.task.labels[batch], self.settings
-        losses = irm(logits, labels, self.domain[batch], self.num_domains, self.weight, s["penalty"])
-        squares = torch.stack([parameter.square().sum() for parameter in self.networks.parameters()]).sum()
-        return losses | {"loss": losses["loss"] + s["weight_decay"] * squares / max(self.weight, 1.0)}
+class IRM(InvariantRisk):
+    """On mini-batches that are shuffled, or balanced over environments."""
