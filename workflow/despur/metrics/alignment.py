@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from despur.metrics.groups import mean
+from despur.metrics.groups import mean, mean_of_defined
 from despur.numerics.checks import read_attribute
 from despur.storage.store import Array
 
@@ -78,4 +78,5 @@ def cosine_similarity(z: Array, a: Array, weights: Array | None = None) -> Array
         for members, counts in _groups(z.astype(np.promote_types(z.dtype, np.float32), copy=False), a, weights)
     ]
     values = [(first * second).sum(axis=-1) for first, second in combinations(means, 2)]
-    return np.mean(values, axis=0) if values else np.full(() if weights is None else weights.shape[:-1], np.nan)
+    lead = () if weights is None else weights.shape[:-1]
+    return mean_of_defined(np.reshape(values, (len(values), *lead)))

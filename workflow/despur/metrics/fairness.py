@@ -4,7 +4,7 @@ al. 2021, Evaluation Metrics)."""
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
 
-from despur.metrics.groups import group_accuracies, mean, one_hot
+from despur.metrics.groups import group_accuracies, mean, mean_of_defined, one_hot
 from despur.numerics.checks import read_attribute
 from despur.numerics.linear import support_vectors
 from despur.storage.store import Array
@@ -34,8 +34,10 @@ def tpr_gaps(predicted: Array, y: Array, a: Array, weights: Array | None = None)
 
 
 def spread(rates: Array) -> Array:
-    """The largest minus the smallest of the rates (...,K) that are defined, (...)."""
-    return np.fmax.reduce(rates, axis=-1) - np.fmin.reduce(rates, axis=-1)
+    """The largest minus the smallest of the rates (...,K) that are defined, (...); NaN where fewer than two are, as in
+    a bootstrap sample without a group."""
+    differences = np.fmax.reduce(rates, axis=-1) - np.fmin.reduce(rates, axis=-1)
+    return np.where((~np.isnan(rates)).sum(axis=-1) > 1, differences, np.nan)
 
 
 def tpr_gap(predicted: Array, y: Array, a: Array, weights: Array | None = None) -> Array:
@@ -52,13 +54,13 @@ def tpr_gap(predicted: Array, y: Array, a: Array, weights: Array | None = None) 
 
 
 def root_mean_square(gaps: Array) -> Array:
-    """Over the classes of gaps (K,...): (...); NaN without a class."""
-    return np.sqrt(np.mean(np.square(gaps), axis=0)) if len(gaps) else np.full(gaps.shape[1:], np.nan)
+    """Over the classes of gaps (K,...) that have one: (...); NaN without such a class."""
+    return np.sqrt(mean_of_defined(np.square(gaps)))
 
 
 def largest(gaps: Array) -> Array:
-    """Over the classes of gaps (K,...): (...); NaN without a class."""
-    return np.max(gaps, axis=0) if len(gaps) else np.full(gaps.shape[1:], np.nan)
+    """Over the classes of gaps (K,...) that have one: (...); NaN without such a class."""
+    return np.fmax.reduce(gaps, axis=0, initial=np.nan)
 
 
 def demographic_parity_difference(predicted: Array, a: Array, classes: int, weights: Array | None = None) -> Array:

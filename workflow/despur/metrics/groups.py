@@ -18,6 +18,12 @@ def mean(values: Array, weights: Array | None = None) -> Array:
     return np.where(total > 0, weights @ values / np.maximum(total, 1e-12), np.nan)
 
 
+def mean_of_defined(values: Array) -> Array:
+    """Mean over the first dimension of ``values`` (K,...) that are not NaN: (...). NaN where all are."""
+    with np.errstate(invalid="ignore"):
+        return np.nansum(values, axis=0) / (~np.isnan(values)).sum(axis=0)
+
+
 def one_hot(values: Array, count: int) -> csr_array:
     """Values (N,), whole numbers from 0 to ``count`` - 1, as rows of a unit matrix, sparse (N,count). Raises ValueError
     for others."""
