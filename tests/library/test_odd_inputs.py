@@ -35,6 +35,8 @@ def test_fairness_takes_lists():
         (lambda: metrics.worst_group_accuracy([0.3, 0.7], np.ones((2, 1), bool)), "correct: give bool"),
         (lambda: metrics.share_inside(np.ones((1, 1, 2)), np.array([[[0, 255]]])), "masks: give bool"),
         (lambda: metrics.near_best_accuracy([0.5, np.nan], [0.1, 0.1], 0.1), "accuracy: NaN"),
+        (lambda: metrics.distance_to_optimum(np.array([0.5, np.nan]), np.ones(2)), "accuracy or fairness: NaN"),
+        (lambda: metrics.distance_to_optimum(np.ones(2), np.array([np.nan, 0.9])), "accuracy or fairness: NaN"),
         (lambda: samplers.upsampled(np.random.default_rng(0), np.array([1, 2])), "wrong: give bool"),
         (lambda: losses.cvar(torch.ones(2), 2.0), "alpha=2.0"),
         (lambda: losses.cvar(torch.ones(0), 0.5), "of 0 losses"),
