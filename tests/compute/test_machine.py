@@ -68,6 +68,16 @@ def test_what_does_not_exist_is_refused(trained, options, environment, message):
     assert message in " ".join(said.split()) and not about
 
 
+@pytest.mark.parametrize(("gpus", "told"), [(0, "no usable GPU"), (2, "only cuda:0 to cuda:1")])
+def test_a_gpu_that_is_not_there_is_refused(monkeypatch, gpus, told):
+    monkeypatch.setattr("torch.cuda.device_count", lambda: gpus)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: gpus > 0)
+    with pytest.raises(SystemExit, match=f"error: --device cuda:2: this machine has {told}"):
+        set_up_machine(Namespace(**vars(OPTIONS) | {"device": "cuda:2"}))
+    if not gpus:
+        assert set_up_machine(Namespace(**vars(OPTIONS) | {"device": "auto"})).device.type == "cpu"
+
+
 def test_cublas_is_told_before_it_starts_and_torch_refuses_what_it_cannot_repeat(monkeypatch):
     monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", "")
     try:

@@ -108,8 +108,9 @@ def set_up_machine(arguments: argparse.Namespace) -> Machine:
     name = arguments.device
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    if name.startswith("cuda") and not torch.cuda.is_available():
-        sys.exit(f"error: --device {name}: this machine has no usable GPU; use --device cpu or auto")
+    if name.startswith("cuda") and (torch.device(name).index or 0) >= (gpus := torch.cuda.device_count()):
+        has = f"only cuda:0 to cuda:{gpus - 1}" if gpus else "no usable GPU"
+        sys.exit(f"error: --device {name}: this machine has {has}; use --device cpu or auto")
     asked = read_precision()
     set_arithmetic(asked)
     precision = "fp32" if name == "cpu" and asked == "tf32" else asked
