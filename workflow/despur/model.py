@@ -124,7 +124,7 @@ def stack_encoders(below: nn.Module, above: nn.Module) -> nn.Sequential:
     network = nn.Sequential(below, above)
     if hasattr(below, "saliency_layer"):
         vars(network).update(
-            saliency_layer=f"0.{below.saliency_layer}", saliency_margin=vars(type(below)).get("saliency_margin", 0)
+            saliency_layer=f"0.{below.saliency_layer}", saliency_margin=getattr(below, "saliency_margin", 0)
         )
     return network
 
