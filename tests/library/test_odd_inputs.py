@@ -104,6 +104,26 @@ def test_a_class_without_samples_takes_no_margin_from_the_others():
     assert loss.item() == pytest.approx(np.log(1 + 2 * np.e))
 
 
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda unit: losses.fair_contrast(unit, torch.arange(16) % 2, torch.arange(16) % 3 % 2, 0.01)[0],
+        lambda unit: losses.image_text_contrast(unit, unit.roll(1, dims=1), 0.01),
+        lambda unit: losses.uniformity(unit[None], t=2.0),
+    ],
+)
+def test_similarities_are_as_precise_where_networks_are_not(loss):
+    unit = torch.nn.functional.normalize(torch.randn(16, 8, generator=torch.Generator().manual_seed(0)))
+    with torch.autocast("cpu", torch.bfloat16):
+        low = loss(unit)
+    assert low == loss(unit)
+
+
+def test_alignment_distances_keep_double_precision():
+    first, second = torch.zeros(1, 1, 1, dtype=torch.float64), torch.full((1, 1, 1), 1 + 1e-12, dtype=torch.float64)
+    assert losses.alignment_distance(first, second).item() == 1 + 1e-12
+
+
 @pytest.mark.parametrize("discrepancy", [lambda z, d: losses.mmd(z, d, 2, 1), lambda z, d: losses.coral(z, d, 2)])
 def test_a_batch_without_two_domains_has_a_gradient_of_zero(discrepancy):
     z = torch.ones(3, 2, requires_grad=True)
