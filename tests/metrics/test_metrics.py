@@ -26,6 +26,7 @@ from despur.metrics.fairness import (
     tradeoff,
 )
 from despur.metrics.groups import group_accuracies, one_hot, weighted_average, worst_group_accuracy
+from despur.metrics.probabilities import calibration_error
 
 # accuracy by group
 
@@ -405,6 +406,7 @@ WEIGHTED = {
     "largest_gap": lambda y, predicted, a, z, w: largest(tpr_gaps(predicted, y, a, w)),
     "demographic_parity": lambda y, predicted, a, z, w: demographic_parity_difference(predicted, a, 3, w),
     "equalized_odds": lambda y, predicted, a, z, w: equalized_odds_difference(predicted, y, a, 3, w),
+    "calibration_error": lambda y, predicted, a, z, w: calibration_error(scipy.special.softmax(z, axis=1), y, w),
     "alignment_loss": lambda y, predicted, a, z, w: alignment_loss(z, a, w),
     "cosine_similarity": lambda y, predicted, a, z, w: cosine_similarity(z, a, w),
     "cosine_similarity_of_three": lambda y, predicted, a, z, w: cosine_similarity(z, y, w),
