@@ -21,11 +21,10 @@ import pandas as pd
 from despur.compute.held_out import divide_held_out
 from despur.metrics import RESAMPLES, probes
 from despur.metrics.codes import encode_logits
-from despur.metrics.groups import mean
+from despur.metrics.groups import Row, mean
 from despur.metrics.of_files import measure_by_files
 from despur.metrics.resampling import counts
 from despur.metrics.rows import (
-    Row,
     count_samples,
     measure_accuracies,
     measure_attackers,

@@ -4,7 +4,7 @@ al. 2021, Evaluation Metrics)."""
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
 
-from despur.metrics.groups import group_accuracies, mean, mean_of_defined, one_hot
+from despur.metrics.groups import group_accuracies, lead, mean, mean_of_defined, one_hot
 from despur.numerics.checks import read_attribute
 from despur.numerics.linear import support_vectors
 from despur.storage.store import Array
@@ -126,7 +126,7 @@ def leakage(
     1.0
     """
     if len(np.unique(train_a)) < 2:
-        return np.full(() if weights is None else weights.shape[:-1], np.nan)
+        return np.full(lead(weights), np.nan)
     values, normals, biases = support_vectors(train, train_a, strength)
     return mean((values[(test @ normals.T + biases).argmax(axis=1)] == test_a).astype(float), weights)
 
@@ -148,7 +148,7 @@ def nonlinear_leakage(
     1.0
     """
     if len(np.unique(train_a)) < 2:
-        return np.full(() if weights is None else weights.shape[:-1], np.nan)
+        return np.full(lead(weights), np.nan)
     train, test = (z.astype(np.promote_types(z.dtype, np.float32), copy=False) for z in (train, test))
     gamma, center = 1 / max(float(train.var()) * train.shape[1], 1e-12), train.mean(axis=0)
     kernel = Nystroem(gamma=gamma, n_components=min(landmarks, len(train)), random_state=0).fit(train)

@@ -3,11 +3,20 @@
 ``weights`` (...,N) say how often each of N samples counts, for a bootstrap; by default once. Results have their leading
 dimensions."""
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_array
 
 from despur.numerics.checks import read_classes, read_mask
 from despur.storage.store import Array
+
+Row = tuple[str, str, Any]  # of metrics.csv: metric, group, value: a number, or one for each row of weights
+
+
+def lead(weights: Array | None) -> tuple[int, ...]:
+    """The leading dimensions of ``weights``, which results have, too."""
+    return () if weights is None else weights.shape[:-1]
 
 
 def mean(values: Array, weights: Array | None = None) -> Array:

@@ -104,11 +104,6 @@ def score_rule(rule: str, logits: Array, y: Array, groups: Array) -> float:
     if rule == "average_accuracy":
         return float(correct.mean())
     if rule == "log_likelihood":
-        return log_likelihood(logits, y)
+        return float(log_softmax(logits.astype(np.float64), axis=1)[np.arange(len(y)), y].mean())
     classes = group_accuracies(correct, y[:, None] == np.unique(y))
     return float(classes.min() if rule == "worst_class_accuracy" else classes.mean())
-
-
-def log_likelihood(logits: Array, y: Array) -> float:
-    """Mean log-probability of the classes ``y`` (N,), from logits (N,C), in nats."""
-    return float(log_softmax(logits.astype(np.float64), axis=1)[np.arange(len(y)), y].mean())
