@@ -50,7 +50,7 @@ def test_precision_determinism_and_compiled_steps_are_asked_for_and_recorded(tra
 
 
 def test_without_being_asked_arithmetic_is_single_precision_and_nothing_is_compiled(trained):
-    _, about = trained()
+    _, about = trained(DESPUR_DETERMINISTIC="0")
     assert facts(about) == ("fp32", False, "off")
 
 
@@ -59,6 +59,8 @@ def test_without_being_asked_arithmetic_is_single_precision_and_nothing_is_compi
     [
         (["--threads", "0"], {}, "argument --threads: '0' must be a whole number from 1 on"),
         (["--device", "gpu"], {}, "argument --device: 'gpu' must be cpu, cuda, cuda:NUMBER or auto"),
+        (["--checkpoint-seconds", "nan"], {}, "argument --checkpoint-seconds: 'nan' (--checkpoint-seconds or DESPUR_"),
+        ([], {"DESPUR_CHECKPOINT_SECONDS": "1m"}, "'1m' (--checkpoint-seconds or DESPUR_CHECKPOINT_SECONDS) must be a"),
         ([], {"DESPUR_PRECISION": "bf17"}, "DESPUR_PRECISION=bf17: must be tf32, fp32 or bf16"),
         ([], {"DESPUR_COMPILE": "on"}, "'on' (--compile or DESPUR_COMPILE) must be off, default or reduce-overhead"),
     ],
