@@ -20,7 +20,7 @@ from despur.orchestration.jobs import list_missing
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
-from despur.storage.dataset_checks import build_dataset
+from despur.storage.dataset_checks import build_dataset, name_form
 from despur.storage.store import Dataset, InputError, load_dataset, save_dataset
 from despur.training.inputs import RunInputs
 from despur.training.runs import train_all
@@ -73,7 +73,9 @@ def test_your_own_gray_images_have_three_equal_channels(folder, shape):
     np.savez(folder / "task.npz", **own(features=gray))
     dataset = well_formed(read("bring_your_own", folder.parent))
     assert (
-        dataset.form == "image" and (dataset.inputs == gray.reshape(12, 9, 8, 1)).all() and dataset.inputs.shape[3] == 3
+        name_form(dataset.inputs) == "image"
+        and (dataset.inputs == gray.reshape(12, 9, 8, 1)).all()
+        and dataset.inputs.shape[3] == 3
     )
 
 

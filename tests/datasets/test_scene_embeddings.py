@@ -15,6 +15,7 @@ from despur import groups
 from despur.datasets import scene_digits, scene_embeddings
 from despur.evaluate import evaluate
 from despur.specs.resolution import resolve
+from despur.storage.dataset_checks import name_form
 from despur.storage.store import save_dataset
 from despur.training.runs import train_all
 
@@ -53,7 +54,7 @@ def test_as_hate_speech_test_data_are_as_skewed_as_training(pair):
 def test_vectors_are_of_the_scenes_with_unit_variance_in_training(pair):
     assert pair.inputs.shape == (len(pair.table), 4) and pair.inputs.dtype == np.float32
     assert pair.inputs[pair.rows("train")].std(axis=0) == pytest.approx(np.ones(4), abs=0.01)
-    assert pair.form == "embedding" and pair.masks is None
+    assert name_form(pair.inputs) == "embedding" and pair.masks is None
     (point,) = resolve("datasets", "scene_digits+class_share=0.5+classes=8-3+copies=1+p_corr=0.8").points
     pd.testing.assert_frame_equal(pair.table, scene_digits.build(point.settings, Path()).table)
 

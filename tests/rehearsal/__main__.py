@@ -22,7 +22,8 @@ OUTPUTS = "results/published"
 # Settings of data sets that make them smaller.
 SMALLER = {
     **dict.fromkeys(("waterbirds", "celeba", "fmow", "stl10", "coco30", "imagenet", "imagenet100"), "size=32"),
-    **{"metashift": "size=32", "multinli": "tokens=16"},
+    **dict.fromkeys(("metashift", "nicopp", "imagenet_bg", "spawrious", "urbancars"), "size=32"),
+    **{"multinli": "tokens=16"},
     **dict.fromkeys(("living17", "nonliving26", "entity13", "entity30"), "size=32"),
     **dict.fromkeys(("cifar10_001", "cifar10_02"), "per_class=4"),
     **{"civilcomments": "tokens=16", "amazon": "tokens=16", "moji": "held_out=40+train=200"},

@@ -5,7 +5,7 @@ import hashlib
 import json
 import pickle
 import struct
-from itertools import product
+from itertools import cycle, product
 from pathlib import Path
 from types import ModuleType
 
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from despur.datasets import celeba, cifar10, cifar100, metashift, multinli
+from despur.datasets import celeba, cifar10, cifar100, imagenet_bg, metashift, multinli, nicopp, spawrious, urbancars
 from despur.datasets.bios import PROFESSIONS
 from despur.datasets.civilcomments import IDENTITIES
 from despur.datasets.coco30 import CATEGORIES
@@ -37,12 +37,13 @@ def write_all(root: Path) -> dict[str, str]:
         *(write_waterbirds, write_celeba, write_civilcomments, write_later_cifar, write_fmow, write_amazon),
         *(write_imagenet, write_breeds, write_tiny_imagenet, write_coco),
         *(write_moji, write_bios, write_hate_speech, write_imsitu),
-        *(write_multinli, write_metashift),
+        *(write_multinli, write_metashift, write_nicopp, write_imagenet_bg),
+        *(write_spawrious, write_urbancars, write_adult, write_compas),
     ):
         other(root)
     breeds = {"entity13": 2, "entity30": 4, "living17": 4, "nonliving26": 4}
     replaced |= {name: f"build = partial(build, classes={count})\n" for name, count in breeds.items()}
-    replaced |= {"imagenet100": "CLASSES = 8\n", "tiny_imagenet": "CLASSES = 4\n"}
+    replaced |= {"imagenet100": "CLASSES = 8\n", "tiny_imagenet": "CLASSES = 4\n", "spawrious": "PER_GROUP = 10\n"}
     sized = [name for name in list_components("datasets") if "PUBLISHED_SIZES" in read_declarations("datasets", name)]
     return replaced | {name: replaced.get(name, "") + "PUBLISHED_SIZES = {}\n" for name in sized}
 
@@ -211,6 +212,58 @@ def write_metashift(root: Path) -> None:
     for pattern, (y, a) in zip(metashift.RAW, metashift.GROUPS, strict=True):
         for number in range(40):
             write_image(root / pattern.partition("/**")[0] / f"{y}{a}{number}.jpg", y, a)
+
+
+def write_nicopp(root: Path) -> None:
+    classes = ("cat", "hot air balloon")
+    write_text(root / nicopp.RAW[0].partition(" |")[0], [json.dumps({name: y for y, name in enumerate(classes)})])
+    for (a, pattern), (y, name) in product(enumerate(nicopp.RAW[1:]), enumerate(classes)):
+        for number in range(80):
+            write_image(root / pattern.partition("/**")[0] / name / f"{number}.jpg", y, a)
+
+
+def write_imagenet_bg(root: Path) -> None:
+    for pattern, (y, name) in product(imagenet_bg.RAW, enumerate(imagenet_bg.CLASSES)):
+        folder = pattern.partition("/*")[0]
+        photo = "ILSVRC2012_val_" if "bg_challenge" in folder else f"n000000{y:02d}_{len(folder)}"
+        for number in range(20 if folder.endswith("train") else 5):
+            write_image(root / folder / f"{y:02d}_{name}" / f"{photo}{y}{number}.JPEG", y, 0)
+
+
+def write_spawrious(root: Path) -> None:
+    breeds_and_places = product(enumerate(spawrious.BREEDS), enumerate(spawrious.PLACES))
+    for environment, ((y, breed), (a, place)) in product((0, 1), breeds_and_places):
+        for number in range(10):
+            write_image(root / f"spawrious224/{environment}/{place}/{breed}/{number}.png", y, a)
+
+
+def write_urbancars(root: Path) -> None:
+    for pattern, (split, y, background, thing) in zip(urbancars.RAW, urbancars.MEANINGS, strict=True):
+        for number in range(20 if split == "train" else 6):
+            write_image(root / pattern.partition("/**")[0] / f"{number}.jpg", y, background + thing)
+
+
+def write_adult(root: Path) -> None:
+    for part, count, dot in (("data", 120, ""), ("test", 60, ".")):
+        lines = [
+            f"{30 + RNG.integers(30)}, Private, {number}, HS-grad, 9, Divorced, Sales, Husband, White, "
+            f"{('Female', 'Male')[a]}, {100 * y}, 0, 40, Cuba, {('<=50K', '>50K')[y]}{dot}"
+            for number, (y, a) in zip(range(count), cycle(GROUPS), strict=False)
+        ]
+        write_text(root / f"adult/adult.{part}", [*(["|1x3 Cross validator"] if dot else []), *lines])
+
+
+def write_compas(root: Path) -> None:
+    rows = [
+        {
+            **{"age": 30 + number % 30, "age_cat": "25 - 45", "sex": ("Female", "Male")[number % 2]},
+            **{"race": ("African-American", "Caucasian")[a], "priors_count": 5 * y, "c_charge_degree": "F"},
+            **dict.fromkeys(("juv_fel_count", "juv_misd_count", "juv_other_count"), 0),
+            **{"days_b_screening_arrest": -1, "is_recid": y, "score_text": "Low", "two_year_recid": y},
+        }
+        for number, (y, a) in zip(range(160), cycle(GROUPS), strict=False)
+    ]
+    write_table(root / "compas/compas-scores-two-years.csv", rows)
 
 
 def write_amazon(root: Path) -> None:

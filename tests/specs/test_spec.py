@@ -402,7 +402,7 @@ def test_a_fixed_draw_is_the_same_for_every_seed(name):
     ("kind", "text", "words"),
     [
         ("methods", "cncc", ["unknown method 'cncc'; did you mean cnc? Known: ", "erm", "gdro", "jtt"]),
-        ("datasets", "nope", ["unknown data set 'nope'. Known: amazon, "]),
+        ("datasets", "zzzz", ["unknown data set 'zzzz'. Known: amazon, "]),
         ("datasets", "colored_digit", ["'colored_digit'", "did you mean colored_digits?", "cmnist"]),
         ("inference", "cluster", ["'cluster'", "did you mean clusters?", "oracle"]),
         ("methods", "cnc+temprature=0.1", ["cnc", "'temprature'", "did you mean temperature?", "lambda"]),

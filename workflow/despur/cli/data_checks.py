@@ -10,6 +10,7 @@ import numpy as np
 from despur.specs.declarations import list_components
 from despur.specs.resolution import resolve
 from despur.specs.spec import Spec
+from despur.storage.dataset_checks import name_form
 from despur.storage.store import MISSING, ROWS, Array, Dataset
 
 
@@ -87,7 +88,7 @@ def list_encoders_to_name(dataset: Dataset, methods: Iterable[Spec]) -> Iterator
     default = next(point.components["encoder"].base_name for point in methods if point.base_name == "erm")
     encoders = {"": "bigru", "bert": "bert", "gpt2": "language_model", "roberta": "language_model"}
     of_texts = encoders.get(dataset.about.get("vocabulary", ""), "hf")
-    fitting = {"image": "convnet", "tokens": of_texts}.get(dataset.form)
+    fitting = {"image": "convnet", "tokens": of_texts}.get(name_form(dataset.inputs))
     if default == "mlp" and fitting:
         yield (
             f"methods take the encoder {default} unless you name another one, such as +encoder={fitting} and, where "

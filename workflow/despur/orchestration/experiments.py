@@ -38,7 +38,7 @@ methods ``settings``, and leave it out (``made: false``)."""
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ from typing import Any
 from despur.orchestration.paper_folders import find_paper
 from despur.orchestration.screenings import list_screenings
 from despur.specs.names import change_settings, parse, split_stage
-from despur.specs.paths import ResultPath, chunk_seeds, chunk_size
+from despur.specs.paths import ResultPath, chunk_seeds, chunk_size, locate_result
 from despur.specs.resolution import change_data, check_length, resolve
 from despur.specs.stages import STAGES
 from despur.specs.yaml_files import load_file
@@ -67,6 +67,11 @@ class ArtifactRun:
     artifact: str = ""  # the table or figure that shows it
     paper: str = ""  # in whose folder its settings stand; none: in none
     sources: tuple[tuple[str, str], ...] = ()  # runs and where each was measured; none: in ``folders``
+
+    @property
+    def result(self) -> ResultPath:
+        """The folder of its first seeds; the others differ in their seeds only."""
+        return locate_result(self.folders[0])
 
     @property
     def substitute(self) -> bool:
@@ -192,6 +197,4 @@ def list_run_folders(dataset: str, method: str, seeds: int | list[str]) -> tuple
     stage, text = split_stage(method)
     name = check_length(resolve(STAGES[stage].components, text, parse(dataset)[0], STAGES[stage].part).name)
     result = ResultPath(RESULTS, stage, dataset, name)
-    return tuple(
-        str(ResultPath(RESULTS, stage, dataset, name, s).folder) for s in chunk_seeds(seeds, chunk_size(result))
-    )
+    return tuple(str(replace(result, seeds=chunk).folder) for chunk in chunk_seeds(seeds, chunk_size(result)))

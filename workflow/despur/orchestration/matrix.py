@@ -30,7 +30,7 @@ def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
     data, seeds = resolve_canonical("datasets", matrix["data"]).name, matrix.get("seeds", config["seeds"])
     names: dict[tuple[str, ...], str] = {}
     for artifact_run in () if matrix.get("settings") else experiments.list_runs_of_papers(config):
-        result = locate_result(artifact_run.folders[0])
+        result = artifact_run.result
         one_run = artifact_run.dataset == data and result.stage == "runs" and "~" not in result.name
         if one_run and artifact_run.folders == experiments.list_run_folders(data, result.name, seeds):
             names.setdefault(artifact_run.folders, artifact_run.paper_method)
@@ -113,7 +113,7 @@ def list_outputs(config: Mapping[str, Any]) -> list[str]:
 
 def list_papers(artifact_run: ArtifactRun) -> list[str]:
     """The papers that print a method, by its name or as the same runs."""
-    name = locate_result(artifact_run.folders[0]).name
+    name = artifact_run.result.name
     return [
         paper
         for paper in paper_folders.list_papers()

@@ -73,7 +73,7 @@ def group_by_runs(config: Mapping[str, Any], paper: str) -> list[list[ShownRun]]
         if configure_artifact(config, paper, artifact).get("inputs") == ["data"]:
             continue
         for artifact_run in itertools.chain(*map(split_by_data, list_artifact_runs(config, paper, artifact))):
-            if locate_result(artifact_run.folders[0]).stage == "runs":
+            if artifact_run.result.stage == "runs":
                 by_run.setdefault(replace(artifact_run, artifact=""), []).append(ShownRun(artifact, artifact_run))
     return list(by_run.values())
 

@@ -41,7 +41,7 @@ def describe_points(
     whether each has the seeds that a comparison needs now (``compared``), or with the open runs (``settled``).
     ``untuned``: the settings that the paper selects from a grid and that nothing selects among the methods that are
     measured ``now``, or ``then``. ``partial``: those of which not every value is. ``changes``: from the paper's."""
-    result, rows = locate_result(artifact_run.folders[0]), []
+    result, rows = artifact_run.result, []
     planned = {run.key for folder in artifact_run.folders for run in locate_result(folder).runs()}
     for runs in list_runs(artifact_run, SEEDS).values():
         keys, enough = {run.key for run in runs}, len(runs) >= SEEDS

@@ -11,12 +11,13 @@ from despur.specs.declarations import find_component, read_declarations
 from despur.specs.spec import Spec
 from despur.storage import raw_files
 from despur.storage.published_sizes import refuse_other_sizes
-from despur.storage.store import HELD_OUT, MISSING, Dataset, InputError, Lazy
+from despur.storage.store import HELD_OUT, MISSING, Array, Dataset, InputError, Lazy
 
 ORIGIN = {"source": "SOURCE", "licence": "LICENSE"}  # of about: declared in the data set's file
 TABLE_COLUMNS = ("split", "y", "a", "original")
 ABOUT = ("classes", "attribute", "attributes")
 MAY_LACK = {"y": ("unlabelled",), "a": ("train", "unlabelled")}  # splits in which a label may be missing (-1)
+FORMS = {("uint8", 4): "image", ("float32", 2): "embedding", ("int32", 2): "tokens", ("int64", 2): "tokens"}
 ROWS = 10_000  # inputs looked at at once: they may lie on disk
 
 
@@ -106,18 +107,23 @@ def _check_labels(dataset: Dataset) -> Iterator[str]:
             )
 
 
+def name_form(inputs: Array | Lazy) -> str:
+    """What inputs are: image, embedding or tokens; empty where they are none of these."""
+    return FORMS.get((str(np.dtype(inputs.dtype)), len(inputs.shape)), "")
+
+
 def _check_inputs(dataset: Dataset) -> Iterator[str]:
-    inputs, about = dataset.inputs, dataset.about
-    if not dataset.form:
+    inputs, about, form = dataset.inputs, dataset.about, name_form(dataset.inputs)
+    if not form:
         told = "images are uint8 (N,H,W,C), embeddings float32 (N,D), tokens int32 (N,T)"
         yield f"inputs are {np.dtype(inputs.dtype)} {inputs.shape}; {told}: convert them"
     size = about.get("size", 0)
-    if dataset.form == "image" and not isinstance(size, int | np.integer):
+    if form == "image" and not isinstance(size, int | np.integer):
         yield f"about['size'] is {size!r}; it must be a whole number: pixels a side of the square that is cropped"
-    if dataset.form == "image" and not 1 <= size <= min(inputs.shape[1:3]):
+    if form == "image" and not 1 <= size <= min(inputs.shape[1:3]):
         pixels = "x".join(map(str, inputs.shape[1:3]))
         yield f"images are {pixels} pixels, from which no square of {size} (about['size']; the setting size) can be cut"
-    for start in range(0, len(inputs), ROWS) if dataset.form == "embedding" else ():
+    for start in range(0, len(inputs), ROWS) if form == "embedding" else ():
         bad = ~np.isfinite(inputs[start : start + ROWS]).all(axis=1)
         if bad.any():
             yield (

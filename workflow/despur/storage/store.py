@@ -23,7 +23,6 @@ NO_MASKS = np.empty((0, 0, 0), dtype=bool)
 MISSING = -1  # the attribute of a sample of which it is not known, and the class of an unlabelled one
 HELD_OUT = "held_out"  # the part of the split that selects on which a method trains (despur/compute/held_out.py)
 ROWS = 512  # of a data set's inputs that are made and written at once
-FORMS = {("uint8", 4): "image", ("float32", 2): "embedding", ("int32", 2): "tokens", ("int64", 2): "tokens"}
 
 
 @contextmanager
@@ -103,11 +102,6 @@ class Dataset:
             names = self.about["attributes"]
             self.about["groups"] = [f"{y}, {a}" for y in self.about["classes"] for a in names]
             self.groups = self.class_attribute_groups
-
-    @property
-    def form(self) -> str:
-        """What the inputs are: image, embedding or tokens; empty where they are none of these."""
-        return FORMS.get((str(np.dtype(self.inputs.dtype)), len(self.inputs.shape)), "")
 
     @property
     def class_attribute_groups(self) -> Array:

@@ -5,7 +5,6 @@ from functools import cache
 
 from despur.orchestration.experiments import ArtifactRun, list_specifications, load_experiments
 from despur.specs.names import parse, split_stage
-from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
 from despur.specs.spec import Spec
@@ -73,7 +72,7 @@ def is_accepted(artifact_run: ArtifactRun, item: str) -> bool:
 def list_changed_settings(artifact_run: ArtifactRun, data: str, method: str) -> list[tuple[str, str, str | None]]:
     """(key, value, the paper folder's value) of the settings in which a method differs from the nearest of the points
     that the paper folder states; None where that point lacks the setting."""
-    stage, base = locate_result(artifact_run.folders[0]).stage, parse(data)[0]
+    stage, base = artifact_run.result.stage, parse(data)[0]
     settings, *others = [
         point for text in (method, *list_stated(artifact_run)) for point in list_points(stage, text, base)
     ]
@@ -115,7 +114,7 @@ def list_stated(artifact_run: ArtifactRun) -> list[str]:
     every = [*experiments["methods"].values(), *named.values()]
     entries = [named[artifact_run.paper_method]] if artifact_run.paper_method in named else every
     texts = [text for entry in entries for text in list_specifications(entry, artifact_run.paper_dataset)]
-    stage = locate_result(artifact_run.folders[0]).stage
+    stage = artifact_run.result.stage
     return [name for of_stage, name in map(split_stage, texts) if of_stage == stage]
 
 

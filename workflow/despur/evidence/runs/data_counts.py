@@ -7,7 +7,6 @@ import pandas as pd
 
 from despur.evidence.runs.run_files import NotRun, load_labels
 from despur.orchestration.experiments import ArtifactRun
-from despur.specs.paths import locate_result
 from despur.storage.store import Dataset
 
 
@@ -24,7 +23,7 @@ def measure_data(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
             continue
         rows += [head | row for split in dataset.table["split"].unique() for row in count_split(dataset, split)]
         rows.append(head | {"split": "all", "metric": "n_classes", "value": float(len(dataset.about["classes"]))})
-        if (locate_result(artifact_run.folders[0]).data.folder / "about.json").exists():  # a card has not all of it
+        if (artifact_run.result.data.folder / "about.json").exists():  # a card has not all of it
             rows.append(head | {"split": "all", "metric": "n_examples", "value": float(len(dataset.table))})
     return pd.DataFrame(rows)
 

@@ -119,7 +119,7 @@ def without_keys(point: Mapping[str, str], keys: Iterable[str] = ()) -> dict[str
 def list_run_settings(artifact_run: ArtifactRun, data: str, method: str) -> dict[str, str]:
     """Every setting of a run and of its data."""
     (point,) = resolve("datasets", data).points
-    stage = locate_result(artifact_run.folders[0]).stage
+    stage = artifact_run.result.stage
     return {**list_values(point), **list_points(stage, method, parse(data)[0])[0]}
 
 
@@ -154,7 +154,7 @@ def has_values(settings: Mapping[str, str], wanted: Mapping[str, Any]) -> bool:
 
 def _list_points(artifact_run: ArtifactRun, specifications: Iterable[str]) -> list[dict[str, str]]:
     """Every setting of each point of specifications of the run's stage, on its data."""
-    stage, base = locate_result(artifact_run.folders[0]).stage, parse(artifact_run.dataset)[0]
+    stage, base = artifact_run.result.stage, parse(artifact_run.dataset)[0]
     return [point for text in specifications for point in list_points(stage, text, base)]
 
 

@@ -100,7 +100,7 @@ def describe_machine(about: About) -> str:
 def load_labels(artifact_run: ArtifactRun) -> Dataset:
     """The data set of the first run: as it is here, else what the card of a record tells: labels of test samples, and
     how many training samples each class x attribute has. Raises NotRun where neither tells enough."""
-    result = locate_result(artifact_run.folders[0])
+    result = artifact_run.result
     if (result.data.folder / "about.json").exists():
         return load_dataset(result.data.folder, result.runs()[0].data.name)
     cards = [load_record(source).card for _, source in artifact_run.sources if is_record(source)]
@@ -140,7 +140,7 @@ def read_source(artifact_run: ArtifactRun, run: Run, source: str, name: str) -> 
         table, where = load(source), recorded.describe_source(load_record(source))
     else:
         table, where = rows_of(read_once(Path(source, name)), run), HERE
-    named = identify_run(locate_result(artifact_run.folders[0]), run)
+    named = identify_run(artifact_run.result, run)
     values = table.loc[:, "split":]  # before it stand the columns that say which run
     return values.assign(**named, measured=where)
 

@@ -67,7 +67,7 @@ def list_current_runs(folder: Path) -> list[Run]:
 
 def list_runs(artifact_run: ArtifactRun, seeds: int) -> dict[str, list[Run]]:
     """The runs of an artifact at each of its points, with seeds 0 to ``seeds`` - 1, whichever it asks for."""
-    result = locate_result(artifact_run.folders[0])
+    result = artifact_run.result
     by_key: dict[str, list[Run]] = {}
     for run in replace(result, seeds=chunk_seeds(seeds, seeds)[0]).runs():
         by_key.setdefault(f"{name_data(artifact_run, run.data.name)}/{run.spec.name}", []).append(run)
@@ -77,7 +77,7 @@ def list_runs(artifact_run: ArtifactRun, seeds: int) -> dict[str, list[Run]]:
 def attach_sources(artifact_runs: Iterable[ArtifactRun], sources: Sources) -> Iterator[ArtifactRun]:
     """Of these runs, those that were measured, and where. Results of other stages: those that are on this machine."""
     for artifact_run in artifact_runs:
-        if locate_result(artifact_run.folders[0]).stage != "runs":
+        if artifact_run.result.stage != "runs":
             here = tuple(folder for folder in artifact_run.folders if (Path(folder) / "about.json").exists())
             if here:
                 yield replace(artifact_run, folders=here)

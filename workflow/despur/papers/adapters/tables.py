@@ -17,7 +17,6 @@ from despur.papers.adapters.merged_tables import load_metrics_of_all_samples, lo
 from despur.papers.adapters.sentence_metrics import load_sentence_metrics
 from despur.reporting.judged_tables import judge_paper
 from despur.reporting.tables import WriteArtifact, main, write_table
-from despur.specs.paths import locate_result
 from despur.storage.store import Dataset, InputError
 
 REPORTED = Path(__file__).parent / "reported"
@@ -93,7 +92,7 @@ def mark_improved(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def measure_group_sizes(artifact_run: ArtifactRun) -> pd.DataFrame:
     """The largest and smallest training group, and whether the groups are balanced."""
-    run = locate_result(artifact_run.folders[0]).runs()[0]
+    run = artifact_run.result.runs()[0]
     most, least = find_group_sizes(load_labels(artifact_run))
     values = {"largest": most, "smallest": least, "balanced": float(most / least < BALANCED)}
     rows = [{"metric": f"class_wise_group_size_{name}", "value": value} for name, value in values.items()]

@@ -14,7 +14,6 @@ from despur.evidence.runs.artifact_metrics import load_saliency, rows_of_data
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.figures import COLUMN, create_grid, name_data, plot_bars, write_figure
 from despur.reporting.printed_names import NAMES
-from despur.specs.paths import locate_result
 from despur.storage.containers import Container
 from despur.storage.store import Array, Dataset, load_dataset
 
@@ -61,7 +60,7 @@ class ExplainedRun:
 
 def load_run(artifact_run: ArtifactRun) -> ExplainedRun:
     """What the saliency stage wrote of a run's first seed."""
-    result = locate_result(artifact_run.folders[0])
+    result = artifact_run.result
     run = result.runs()[0]
     arrays = Container(result.folder / "saliency.safetensors").load_arrays(run.key)
     return ExplainedRun(artifact_run, load_dataset(result.data.folder, run.data.name), arrays)

@@ -12,7 +12,6 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.tables import write_table
 from despur.specs.declarations import list_components, paper_hyperparameters, read_declarations
 from despur.specs.names import parse
-from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.specs.settings import spell
 from despur.specs.spec import Spec, Sweep
@@ -83,7 +82,7 @@ def group_grids(artifact_runs: list[ArtifactRun]) -> list[list[ArtifactRun]]:
     """The runs that vary a setting, those of one method on one data set together."""
     families: dict[tuple[str, str, str], list[ArtifactRun]] = {}
     for artifact_run in artifact_runs:
-        if locate_result(artifact_run.folders[0]).sweep.swept:
+        if artifact_run.result.sweep.swept:
             family = artifact_run.paper_dataset, artifact_run.paper_method, artifact_run.dataset
             families.setdefault(family, []).append(artifact_run)
     return list(families.values())
@@ -91,7 +90,7 @@ def group_grids(artifact_runs: list[ArtifactRun]) -> list[list[ArtifactRun]]:
 
 def summarize_grids(artifact_runs: list[ArtifactRun]) -> dict[str, Any]:
     """The grids of one method on one data set, the point that they select, and its accuracies in percent."""
-    artifact_run, grids = artifact_runs[0], [locate_result(grid_run.folders[0]).sweep for grid_run in artifact_runs]
+    artifact_run, grids = artifact_runs[0], [grid_run.result.sweep for grid_run in artifact_runs]
     metrics = load_metrics(artifact_runs)
     means = average_seeds(metrics)
     chosen = select_point(means["val"])

@@ -12,7 +12,6 @@ from despur.evidence.runs.changed_settings import describe_changes, describe_sho
 from despur.evidence.runs.data_counts import measure_data
 from despur.evidence.runs.run_files import HERE, describe_machine, is_record, load_abouts
 from despur.orchestration.experiments import ArtifactRun
-from despur.specs.paths import locate_result
 from despur.storage.abouts import About
 
 STAGES = {"erm": 1, "cnc": 2}
@@ -79,7 +78,7 @@ def load_sentence_metrics(artifact_runs: Sequence[ArtifactRun]) -> tuple[pd.Data
 def select_stage(artifact_runs: Sequence[ArtifactRun], method: str, stage: str) -> list[ArtifactRun]:
     """The runs of a method in a stage."""
     runs = [run for run in artifact_runs if run.paper_method == method]
-    return [run for run in runs if locate_result(run.folders[0]).stage == stage]
+    return [run for run in runs if run.result.stage == stage]
 
 
 def measure_gap_reductions(metrics: pd.DataFrame) -> pd.DataFrame:

@@ -20,7 +20,6 @@ from despur.papers.cnc.hyperparameters import write_table_a7_a11
 from despur.papers.cnc.measurements import load_claim_metrics, load_sentence_metrics
 from despur.reporting.judged_tables import judge_paper
 from despur.reporting.tables import WriteArtifact, main, write_table
-from despur.specs.paths import locate_result
 from despur.storage.store import load_dataset
 
 REPORTED = Path(__file__).parent / "reported"
@@ -52,7 +51,7 @@ def write_table_a6(artifact_runs: list[ArtifactRun], output: Path) -> None:
 def measure_toxicity(artifact_run: ArtifactRun, number: Any) -> dict[str, Any]:
     """Percent of the training samples of an identity's groups that are of the second class."""
     identity = parse_settings(number.setting)["identity"]
-    result = locate_result(artifact_run.folders[0])
+    result = artifact_run.result
     dataset = load_dataset(result.data.folder, result.runs()[0].data.name)
     names = [f"{label}, {IDENTITIES.get(identity, identity)}" for label in dataset.about["classes"]]
     if dataset.groups is None or not set(names) <= set(dataset.about["groups"]):

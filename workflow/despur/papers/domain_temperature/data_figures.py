@@ -11,7 +11,6 @@ from despur.compute.randomness import derive_generator
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.domain_temperature.selection import without_sigma
 from despur.reporting.figures import COLUMN, create_grid, label_rows, name_data, write_figure
-from despur.specs.paths import locate_result
 from despur.specs.spec import Spec
 from despur.storage.store import Array, Dataset, load_dataset
 
@@ -23,7 +22,7 @@ SAMPLES = 200  # of a domain: colors that are drawn
 
 def load_first_seed(artifact_run: ArtifactRun) -> list[tuple[Spec, Dataset]]:
     """The first seed's data, at each sigma."""
-    result = locate_result(artifact_run.folders[0])
+    result = artifact_run.result
     first = {run.data.settings["sigma"]: run.data for run in reversed(result.runs())}
     return [(first[sigma], load_dataset(result.data.folder, first[sigma].name)) for sigma in sorted(first)]
 

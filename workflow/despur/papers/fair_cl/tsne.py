@@ -13,7 +13,6 @@ from despur.orchestration.experiments import ArtifactRun
 from despur.papers.fair_cl import selected_settings
 from despur.reporting.figures import COLUMN, PALETTE, split_by_dataset, start_rows, write_figure
 from despur.reporting.printed_names import NAMES
-from despur.specs.paths import locate_result
 from despur.storage.containers import Container
 from despur.storage.store import Array, Dataset, load_dataset
 
@@ -33,7 +32,7 @@ def embed(z: Array) -> Array:
 
 def project(artifact_run: ArtifactRun, method: str) -> pd.DataFrame:
     """The t-SNE map of training samples by the selected model of the first seed."""
-    result = locate_result(artifact_run.folders[0])
+    result = artifact_run.result
     run = next(run for run in result.runs() if run.spec.name == method)
     dataset = load_dataset(result.data.folder, run.data.name)
     rows = draw_samples(dataset, run.seed)

@@ -34,7 +34,6 @@ from despur.orchestration.matrix import list_papers
 from despur.reporting.pages.matrix_figure import draw_matrix
 from despur.reporting.pages.ranking import find_ranks, is_near_chance, summarize
 from despur.reporting.tables import main
-from despur.specs.paths import locate_result
 from despur.specs.stages import PARTS
 from despur.storage.store import Array, write_csv
 
@@ -139,7 +138,7 @@ def load_comparable_costs(artifact_runs: Sequence[ArtifactRun]) -> pd.DataFrame:
 def describe_method(artifact_run: ArtifactRun) -> dict[str, Any]:
     """What a method's rows share: its papers, its data, whether it trains on true attributes, its first
     folder."""
-    (point,) = locate_result(artifact_run.folders[0]).sweep.points
+    (point,) = artifact_run.result.sweep.points
     return {
         "method": artifact_run.paper_method,
         "papers": " ".join(list_papers(artifact_run)),
