@@ -39,9 +39,10 @@ DIM = 84  # of LeNet's representations
 
 
 def make(root, path):
-    """Train the runs of a path."""
+    """The runs of a path, trained if they are not yet."""
     where = result(root, path)
-    runs.train_all(where, OPTIONS)
+    if not (where.folder / "about.json").exists():
+        runs.train_all(where, OPTIONS)
     return where
 
 
