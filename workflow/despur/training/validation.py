@@ -68,10 +68,9 @@ class Evaluator:
 
     @property
     def compared(self) -> dict[str, tuple[str, ...]]:
-        """The scores that decide which step each selection has: nothing but ``best`` without rules, all of its."""
-        if not self.rules:
-            return {"best": ()}
-        return {"best": (self.criterion, *TIES), **{rule: (f"val_{rule}", *TIES) for rule in self.rules}}
+        """With rules, the scores that decide which step each selection has."""
+        first = {"best": self.criterion, **{rule: f"val_{rule}" for rule in self.rules}}
+        return {selection: (name, *TIES) for selection, name in first.items()} if self.rules else {}
 
     def score_parts(self, logits: Array) -> dict[str, float]:
         """Accuracies of groups and of classes that have samples."""
