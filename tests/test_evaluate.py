@@ -16,7 +16,7 @@ from despur.metrics.resampling import counts, plan_checksum
 from despur.metrics.rows import measure_bound
 from despur.specs.paths import Run
 from despur.specs.resolution import resolve
-from despur.storage.store import Dataset
+from despur.storage.store import Dataset, InputError
 
 RUN = Run(resolve("datasets", "colored_digits").points[0], resolve("methods", "erm", "colored_digits").points[0], 0)
 
@@ -117,6 +117,12 @@ def test_splits_of_the_same_originals_share_their_bootstrap_samples(dataset, out
     for metric in ("average_accuracy", "worst_group_accuracy"):
         np.testing.assert_allclose(values["test", metric, ""], values["test_foreground", metric, ""], err_msg=metric)
     assert len(set(values["test", "average_accuracy", ""])) > 1
+
+
+def test_representations_beyond_half_precision_are_refused_where_they_are_measured(dataset, outputs):
+    too_large = outputs | {"z": np.where(np.arange(6) == 0, np.inf, outputs["z"])}
+    with pytest.raises(InputError, match=r"^colored_digits/erm/s0: representations are NaN, or beyond 65,504"):
+        evaluate_run(dataset, RUN, too_large)
 
 
 def test_the_first_value_is_that_without_a_bootstrap(dataset, outputs):

@@ -10,7 +10,7 @@ from torch import nn
 from despur import saliency
 from despur.encoders.lenet import LeNet
 from despur.metrics.saliency import share_inside
-from despur.model import Model
+from despur.model import Model, stack_encoders
 from despur.orchestration.experiments import ArtifactRun
 from despur.papers.cnc import grad_cam
 from despur.specs.settings import SettingError
@@ -157,6 +157,15 @@ def test_without_masks_shares_are_not_applicable(finished):
     table = pd.read_csv(finished.folder / "saliency.csv")
     assert table[["inside", "uniform"]].isna().all(axis=None)
     assert table[["samples", "correct", "empty"]].notna().all(axis=None)
+
+
+def test_a_stacked_encoder_has_the_layer_and_margin_of_the_one_that_sees_images():
+    class Own(LeNet):
+        pass
+
+    network = stack_encoders(Own(), nn.Identity())
+    assert (network.saliency_layer, network.saliency_margin) == ("0.layers.5", LeNet.saliency_margin)
+    assert not hasattr(stack_encoders(nn.Identity(), Own()), "saliency_layer")
 
 
 # which images

@@ -162,6 +162,19 @@ def test_alone_a_process_shares_nothing():
     assert not any(isinstance(module, distributed.BatchNorm) for module in made.networks.modules())
 
 
+def test_a_batch_norm_that_does_more_is_not_exchanged(monkeypatch):
+    class WithActivation(torch.nn.BatchNorm2d):
+        def forward(self, images):
+            return super().forward(images).relu()
+
+    distributed.synchronize(WithActivation(3))
+    monkeypatch.setattr(distributed, "processes", lambda: 2)
+    distributed.synchronize(plain := torch.nn.Sequential(torch.nn.BatchNorm2d(3)))
+    assert type(plain[0]) is distributed.BatchNorm
+    with pytest.raises(SettingError, match="WithActivation is no plain batch norm: start without torchrun"):
+        distributed.synchronize(torch.nn.Sequential(WithActivation(3)))
+
+
 def test_batch_norm_is_torch_s_where_there_is_one_process():
     torch.manual_seed(0)
     plain, own = (torch.nn.BatchNorm2d(3).double() for _ in range(2))

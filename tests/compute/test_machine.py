@@ -50,7 +50,7 @@ def test_precision_determinism_and_compiled_steps_are_asked_for_and_recorded(tra
 
 
 def test_without_being_asked_arithmetic_is_single_precision_and_nothing_is_compiled(trained):
-    _, about = trained()
+    _, about = trained(DESPUR_DETERMINISTIC="0")
     assert facts(about) == ("fp32", False, "off")
 
 
@@ -59,6 +59,8 @@ def test_without_being_asked_arithmetic_is_single_precision_and_nothing_is_compi
     [
         (["--threads", "0"], {}, "argument --threads: '0' must be a whole number from 1 on"),
         (["--device", "gpu"], {}, "argument --device: 'gpu' must be cpu, cuda, cuda:NUMBER or auto"),
+        (["--checkpoint-seconds", "nan"], {}, "argument --checkpoint-seconds: 'nan' (--checkpoint-seconds or DESPUR_"),
+        ([], {"DESPUR_CHECKPOINT_SECONDS": "1m"}, "'1m' (--checkpoint-seconds or DESPUR_CHECKPOINT_SECONDS) must be a"),
         ([], {"DESPUR_PRECISION": "bf17"}, "DESPUR_PRECISION=bf17: must be tf32, fp32 or bf16"),
         ([], {"DESPUR_COMPILE": "on"}, "'on' (--compile or DESPUR_COMPILE) must be off, default or reduce-overhead"),
     ],
@@ -66,6 +68,16 @@ def test_without_being_asked_arithmetic_is_single_precision_and_nothing_is_compi
 def test_what_does_not_exist_is_refused(trained, options, environment, message):
     said, about = trained(*options, **environment)
     assert message in " ".join(said.split()) and not about
+
+
+@pytest.mark.parametrize(("gpus", "told"), [(0, "no usable GPU"), (2, "only cuda:0 to cuda:1")])
+def test_a_gpu_that_is_not_there_is_refused(monkeypatch, gpus, told):
+    monkeypatch.setattr("torch.cuda.device_count", lambda: gpus)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: gpus > 0)
+    with pytest.raises(SystemExit, match=f"error: --device cuda:2: this machine has {told}"):
+        set_up_machine(Namespace(**vars(OPTIONS) | {"device": "cuda:2"}))
+    if not gpus:
+        assert set_up_machine(Namespace(**vars(OPTIONS) | {"device": "auto"})).device.type == "cpu"
 
 
 def test_cublas_is_told_before_it_starts_and_torch_refuses_what_it_cannot_repeat(monkeypatch):

@@ -3,6 +3,7 @@
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -169,6 +170,14 @@ def test_what_follows_from_changed_data_is_made_again(tmp_path):
 def test_what_a_stage_refuses_is_an_error(tmp_path):
     with pytest.raises(SettingError, match=r"^\S+data/colored_digits/table.parquet is not there"):
         run_program("runs", spell_run(tmp_path, "erm", "colored_digits", 1))
+
+
+def test_warnings_of_a_stage_are_warnings_wherever_it_prints_them(tmp_path, monkeypatch):
+    done = SimpleNamespace(returncode=0, stdout="warning: one\nelse\n", stderr="warning: two\n")
+    monkeypatch.setattr("subprocess.run", lambda *command, **options: done)
+    with pytest.warns(UserWarning) as told:
+        run_program("runs", spell_run(tmp_path, "erm", "colored_digits", 1))
+    assert [str(warning.message) for warning in told] == ["one", "two"]
 
 
 @pytest.mark.long

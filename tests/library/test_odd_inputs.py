@@ -35,6 +35,8 @@ def test_fairness_takes_lists():
         (lambda: metrics.worst_group_accuracy([0.3, 0.7], np.ones((2, 1), bool)), "correct: give bool"),
         (lambda: metrics.share_inside(np.ones((1, 1, 2)), np.array([[[0, 255]]])), "masks: give bool"),
         (lambda: metrics.near_best_accuracy([0.5, np.nan], [0.1, 0.1], 0.1), "accuracy: NaN"),
+        (lambda: metrics.distance_to_optimum(np.array([0.5, np.nan]), np.ones(2)), "accuracy or fairness: NaN"),
+        (lambda: metrics.distance_to_optimum(np.ones(2), np.array([np.nan, 0.9])), "accuracy or fairness: NaN"),
         (lambda: samplers.upsampled(np.random.default_rng(0), np.array([1, 2])), "wrong: give bool"),
         (lambda: losses.cvar(torch.ones(2), 2.0), "alpha=2.0"),
         (lambda: losses.cvar(torch.ones(0), 0.5), "of 0 losses"),
@@ -100,6 +102,26 @@ def test_group_means_take_every_precision(dtype):
 def test_a_class_without_samples_takes_no_margin_from_the_others():
     loss = losses.ldam(torch.zeros(1, 3), torch.tensor([1]), torch.tensor([16, 1, 0]), largest_margin=0.5, scale=2.0)
     assert loss.item() == pytest.approx(np.log(1 + 2 * np.e))
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda unit: losses.fair_contrast(unit, torch.arange(16) % 2, torch.arange(16) % 3 % 2, 0.01)[0],
+        lambda unit: losses.image_text_contrast(unit, unit.roll(1, dims=1), 0.01),
+        lambda unit: losses.uniformity(unit[None], t=2.0),
+    ],
+)
+def test_similarities_are_as_precise_where_networks_are_not(loss):
+    unit = torch.nn.functional.normalize(torch.randn(16, 8, generator=torch.Generator().manual_seed(0)))
+    with torch.autocast("cpu", torch.bfloat16):
+        low = loss(unit)
+    assert low == loss(unit)
+
+
+def test_alignment_distances_keep_double_precision():
+    first, second = torch.zeros(1, 1, 1, dtype=torch.float64), torch.full((1, 1, 1), 1 + 1e-12, dtype=torch.float64)
+    assert losses.alignment_distance(first, second).item() == 1 + 1e-12
 
 
 @pytest.mark.parametrize("discrepancy", [lambda z, d: losses.mmd(z, d, 2, 1), lambda z, d: losses.coral(z, d, 2)])

@@ -14,8 +14,19 @@ from threadpoolctl import threadpool_limits
 
 from despur.metrics import fairness, information
 from despur.metrics.alignment import alignment_loss, cosine_similarity, released_alignment_loss
-from despur.metrics.fairness import largest, leakage, nonlinear_leakage, root_mean_square, tpr_gap, tpr_gaps, tradeoff
+from despur.metrics.fairness import (
+    demographic_parity_difference,
+    equalized_odds_difference,
+    largest,
+    leakage,
+    nonlinear_leakage,
+    root_mean_square,
+    tpr_gap,
+    tpr_gaps,
+    tradeoff,
+)
 from despur.metrics.groups import group_accuracies, one_hot, weighted_average, worst_group_accuracy
+from despur.metrics.probabilities import calibration_error
 
 # accuracy by group
 
@@ -373,11 +384,14 @@ def test_cosine_similarity_of_a_zero_vector_is_zero():
 
 @pytest.fixture
 def drawn():
-    """Labels, predictions, attributes, representations; how often each sample counts, in four bootstrap samples."""
+    """Labels, predictions, attributes, representations; how often each sample counts, in four bootstrap samples, and in
+    some without a group, an attribute value and a class."""
     rng = np.random.default_rng(0)
     y, a = rng.integers(0, 3, 60), rng.integers(0, 2, 60)
     predicted = np.where(rng.random(60) < 0.7, y, rng.integers(0, 3, 60))
-    return y, predicted, a, rng.normal(size=(60, 4)) + y[:, None], rng.integers(0, 4, (4, 60)).astype(float)
+    z, weights = rng.normal(size=(60, 4)) + y[:, None], rng.integers(0, 4, (4, 60)).astype(float)
+    absent = np.stack([(y == 0) & (a == 1), a == 1, y == 2])
+    return y, predicted, a, z, np.concatenate([weights, np.where(absent, 0, weights[:3])])
 
 
 WEIGHTED = {
@@ -389,8 +403,13 @@ WEIGHTED = {
         predicted == y, np.eye(3, dtype=bool)[y], np.array([1, 2, 5]), w
     ),
     "tpr_gap": lambda y, predicted, a, z, w: tpr_gap(predicted, y, a, w),
+    "largest_gap": lambda y, predicted, a, z, w: largest(tpr_gaps(predicted, y, a, w)),
+    "demographic_parity": lambda y, predicted, a, z, w: demographic_parity_difference(predicted, a, 3, w),
+    "equalized_odds": lambda y, predicted, a, z, w: equalized_odds_difference(predicted, y, a, 3, w),
+    "calibration_error": lambda y, predicted, a, z, w: calibration_error(scipy.special.softmax(z, axis=1), y, w),
     "alignment_loss": lambda y, predicted, a, z, w: alignment_loss(z, a, w),
     "cosine_similarity": lambda y, predicted, a, z, w: cosine_similarity(z, a, w),
+    "cosine_similarity_of_three": lambda y, predicted, a, z, w: cosine_similarity(z, y, w),
     "leakage": lambda y, predicted, a, z, w: leakage(Z, A, z, a, w),
 }
 Z, A = np.random.default_rng(1).normal(size=(30, 4)), np.arange(30) % 2

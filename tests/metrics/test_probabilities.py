@@ -71,22 +71,6 @@ def test_differences_by_hand():
     assert np.isnan(equalized_odds_difference(predicted, y, 0 * a, 3))
 
 
-@pytest.mark.parametrize(
-    "metric",
-    [
-        lambda p, y, a, predicted, w: calibration_error(p, y, w),
-        lambda p, y, a, predicted, w: demographic_parity_difference(predicted, a, 4, w),
-        lambda p, y, a, predicted, w: equalized_odds_difference(predicted, y, a, 4, w),
-    ],
-)
-def test_a_weight_counts_as_repetition(metric):
-    columns = case(4)
-    found = metric(*columns, WEIGHTS)
-    for i, own in enumerate(WEIGHTS):
-        repeated = np.repeat(np.arange(200), own.astype(int))
-        assert found[i] == pytest.approx(metric(*(column[repeated] for column in columns), None))
-
-
 @pytest.mark.parametrize(("values", "has_differences"), [(2, True), (1, False)])
 def test_differences_need_two_attribute_values(values, has_differences):
     p, y, a, _ = case(2)

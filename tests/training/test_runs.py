@@ -15,7 +15,7 @@ from safetensors.numpy import save_file
 from despur import evaluate, groups
 from despur.compute import machine
 from despur.compute.input_batcher import present
-from despur.compute.machine import Machine, set_up_machine
+from despur.compute.machine import Machine
 from despur.compute.task import encode
 from despur.methods import con_ft
 from despur.methods.cnc import CNC
@@ -39,9 +39,10 @@ DIM = 84  # of LeNet's representations
 
 
 def make(root, path):
-    """Train the runs of a path."""
+    """The runs of a path, trained if they are not yet."""
     where = result(root, path)
-    runs.train_all(where, OPTIONS)
+    if not (where.folder / "about.json").exists():
+        runs.train_all(where, OPTIONS)
     return where
 
 
@@ -400,15 +401,6 @@ def test_of_several_classes_the_one_that_no_other_extends_is_the_method(classes,
     else:
         with pytest.raises(SettingError, match=r"mine\.py defines several methods, A, B: each needs a file"):
             load_method_class("mine")
-
-
-def test_asking_for_a_gpu_that_is_not_there_ends_with_a_message(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(OPTIONS, "device", "cuda")
-    with pytest.raises(SystemExit, match="--device cuda: this machine has no usable GPU"):
-        set_up_machine(OPTIONS)
-    monkeypatch.setattr(OPTIONS, "device", "auto")
-    assert set_up_machine(OPTIONS).device.type == "cpu"
 
 
 def test_metrics_are_those_of_the_kept_outputs(erm, dataset):

@@ -19,7 +19,7 @@ from despur.specs import syntax
 from despur.warm import folder, is_alive, locate_folder
 from despur.warm.child import forget_edited_syntax
 from despur.warm.preparation import forget_package
-from despur.warm.server import Server
+from despur.warm.server import Server, receive
 
 WHO = """
 import gc, os, sys
@@ -208,6 +208,19 @@ def test_who_hangs_up_before_asking_does_no_harm(owner, script):
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(str(folder(owner) / "socket"))
     assert answer(owner, script)[0] == 0
+
+
+def test_files_of_a_client_that_is_killed_while_it_asks_are_closed():
+    reader, writer = os.pipe()
+    client, server = socket.socketpair()
+    os.set_blocking(reader, False)
+    with server, os.fdopen(reader, "rb") as output:
+        socket.send_fds(client, [(100).to_bytes(8, "big")], [writer])
+        os.close(writer)
+        client.close()
+        with pytest.raises(ValueError, match="Expecting value"):
+            receive(server)
+        assert output.read() == b""  # the end; None, where somebody could still write
 
 
 def test_a_folder_of_another_user_is_refused(monkeypatch, tmp_path):

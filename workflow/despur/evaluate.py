@@ -4,7 +4,7 @@ results/runs/DATASET/METHOD/SEEDS/metrics.csv.
     python -m despur.evaluate results/runs/colored_digits/cnc/s0-2
 
 Columns: dataset, method, the settings that the sweep varies, seed, split, selection, metric, group, value. Beside it,
-resamples.parquet holds the values of the test splits (selection best, and rules) on 200 bootstrap samples of their
+resamples.parquet holds the values of the test splits (selection best, and rules) on bootstrap samples of their
 originals (metrics/resampling.py), the same for all methods, splits and draws of a data set: they say how much is the
 noise of test data."""
 
@@ -21,11 +21,10 @@ import pandas as pd
 from despur.compute.held_out import divide_held_out
 from despur.metrics import RESAMPLES, probes
 from despur.metrics.codes import encode_logits
-from despur.metrics.groups import mean
+from despur.metrics.groups import Row, mean
 from despur.metrics.of_files import measure_by_files
 from despur.metrics.resampling import counts
 from despur.metrics.rows import (
-    Row,
     count_samples,
     measure_accuracies,
     measure_attackers,
@@ -40,7 +39,7 @@ from despur.storage.containers import Container
 from despur.storage.digest import CODE, digest_evaluation
 from despur.storage.provenance import run_from_command_line
 from despur.storage.reading import read_json
-from despur.storage.store import Array, Dataset, atomic, load_dataset, write_csv
+from despur.storage.store import Array, Dataset, InputError, atomic, load_dataset, write_csv
 
 SharedRows = dict[tuple[Any, ...], list[Row]]
 
@@ -69,7 +68,7 @@ def evaluate_run(
     of_curve: bool = False,
 ) -> list[tuple[str, Row]]:
     """All (split, row) of one run and selection (RunOutputs). Probes where there are no logits, or where the data set
-    says on how many labels."""
+    says on how many labels. Raises InputError for representations that cannot be measured."""
     splits, tested = [split for split in dataset.splits if split != "unlabelled"], dataset.test_splits
     originals = dataset.table["original"].to_numpy()
     weights = {
@@ -77,12 +76,24 @@ def evaluate_run(
         for split in splits
     }
     outputs = outputs | {name: outputs[name].astype(np.float32) for name in ("z", "logits") if name in outputs}
+    has_probes = probes.apply(dataset, outputs.get("logits"))
+    if has_probes or len(dataset.about["attributes"]) > 1:
+        require_finite(outputs["z"], run.key)
     same = (hashlib.sha256(outputs["z"].tobytes()).hexdigest(), run.data.name, run.seed, resamples, of_curve)
     evaluated = RunOutputs(dataset, run, outputs, {} if shared_rows is None else shared_rows, same, of_curve)
     rows = [(split, row) for split in splits for row in evaluate_split(evaluated, split, weights[split])]
-    if probes.apply(dataset, outputs.get("logits")):
+    if has_probes:
         rows += probes.probe_rows(dataset, outputs["z"], weights)
     return rows
+
+
+def require_finite(z: Array, key: str) -> None:
+    """Raises InputError for representations that were too large for float16, in which they are kept."""
+    if not np.isfinite(z).all():
+        raise InputError(
+            f"{key}: representations are NaN, or beyond {np.finfo(np.float16).max:,.0f}, the most that float16 holds: "
+            "bring inputs that are standardized, or choose an encoder that bounds its representations (mlp)"
+        )
 
 
 def evaluate_split(evaluated: RunOutputs, split: str, weights: Array) -> list[Row]:

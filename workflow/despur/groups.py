@@ -65,15 +65,12 @@ def load_evidence(result: ResultPath, run: Run, dataset: Dataset, split: str = "
     evidence.num_attributes = len(dataset.about["attributes"])
     declaration, attribute = read_declarations("inference", run.spec.base_name), dataset.a
     if "stage1" in run.spec.components:
-        stage1 = result.find_upstream("stage1", run.spec.components["stage1"].base_name)
-        outputs = Container(stage1.folder / "outputs.safetensors")
-        evidence.z, evidence.logits = (
-            outputs[f"{run.find_upstream_key('stage1')}/last/{name}"][rows] for name in ("z", "logits")
-        )
+        outputs = Container(result.find_upstream("stage1", run).folder / "outputs.safetensors")
+        z, logits = (outputs[f"{run.find_upstream_key('stage1')}/last/{name}"] for name in ("z", "logits"))
+        evidence.z, evidence.logits = z[rows], logits[rows]
         if declaration.get("READS_VALIDATION_GROUPS"):
             held_out = dataset.rows(dataset.about["select"])
-            z = outputs[f"{run.find_upstream_key('stage1')}/last/z"][held_out]
-            evidence.validation = LabeledSamples(z, dataset.y[held_out], attribute[held_out])
+            evidence.validation = LabeledSamples(z[held_out], dataset.y[held_out], attribute[held_out])
     if declaration.get("READS_TRUE_GROUPS"):
         evidence.true_attribute = attribute[rows]
     return evidence
@@ -102,7 +99,7 @@ def suggest_remedy(result: ResultPath, run: Run, inferred: Array, y: Array) -> s
     base = run.spec.components.get("stage1")
     if base is None or not {"epochs", "learning_rate"} <= base.settings.keys():
         return ""
-    file = result.find_upstream("stage1", base.base_name).folder / "history.csv"
+    file = result.find_upstream("stage1", run).folder / "history.csv"
     if not file.exists():
         return ""
     history = read_history(file)
@@ -124,8 +121,8 @@ def infer(result: ResultPath, arguments: argparse.Namespace) -> None:
         agreement = compare_with_truth(inferred, dataset.y[train], dataset.a[train])
         print(f"{run.key}: {agreement}", flush=True)
         rows.append({"dataset": run.data.name, "inference": run.spec.name, "seed": run.seed, **agreement})
-        remedy = suggest_remedy(result, run, inferred, dataset.y[train])
         degenerate = find_warnings(inferred, dataset.y[train], dataset.about["classes"]) if len(train) else []
+        remedy = suggest_remedy(result, run, inferred, dataset.y[train]) if degenerate else ""
         warnings[run.key] = [f"{warning}{remedy}" for warning in degenerate]
     save_arrays(result.folder / "groups.safetensors", arrays)
     write_csv(result.folder / "agreement.csv", pd.DataFrame(rows))

@@ -112,7 +112,7 @@ def model_of(result: ResultPath, run: Run, selection: str = "best") -> Model:
     networks.load_state_dict(state)
     if "stage1_selection" in run.spec.settings:  # its inputs are that model's representations
         stage1 = run.spec.components["stage1"]
-        folder = result.find_upstream("stage1", stage1.base_name).folder
+        folder = result.find_upstream("stage1", run).folder
         below = load(folder, stage1.seed(run.seed), stage1.name, run.spec.settings["stage1_selection"], run.data.name)
         networks["encoder"] = stack_encoders(below.networks["encoder"], networks["encoder"])
         return Model(networks, below.shape, about["classes"])
@@ -124,7 +124,7 @@ def stack_encoders(below: nn.Module, above: nn.Module) -> nn.Sequential:
     network = nn.Sequential(below, above)
     if hasattr(below, "saliency_layer"):
         vars(network).update(
-            saliency_layer=f"0.{below.saliency_layer}", saliency_margin=vars(type(below)).get("saliency_margin", 0)
+            saliency_layer=f"0.{below.saliency_layer}", saliency_margin=getattr(below, "saliency_margin", 0)
         )
     return network
 

@@ -150,7 +150,11 @@ class BatchNorm(nn.modules.batchnorm._BatchNorm):
 
 
 def synchronize(networks: nn.Module) -> None:
-    """Give these networks' batch norms the statistics of all processes. Names, parameters and buffers stay."""
+    """Give these networks' batch norms the statistics of all processes. Names, parameters and buffers stay. Raises
+    SettingError for a batch norm that does more, such as those of timm that contain an activation."""
     for module in networks.modules():
         if processes() > 1 and isinstance(module, nn.modules.batchnorm._BatchNorm):
+            if type(module).forward is not nn.modules.batchnorm._BatchNorm.forward:
+                kind = type(module).__name__
+                raise SettingError(f"{kind} is no plain batch norm: start without torchrun, or choose another encoder")
             module.__class__ = BatchNorm

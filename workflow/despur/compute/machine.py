@@ -5,7 +5,7 @@ import argparse
 import ctypes
 import os
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +52,15 @@ def count_threads(text: str) -> int:
     return int(text)
 
 
+def read_seconds(text: str) -> float:
+    """A reader of seconds; it also checks the default, from the environment."""
+    with suppress(ValueError):
+        if (seconds := float(text)) >= 0:
+            return seconds
+    given = f"{text!r} (--checkpoint-seconds or DESPUR_CHECKPOINT_SECONDS)"
+    raise argparse.ArgumentTypeError(f"{given} must be a number from 0 on")
+
+
 def name_device(text: str) -> str:
     """A reader of ``auto`` or of a device that torch knows."""
     try:
@@ -83,14 +92,14 @@ OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
         "--deterministic",
         {
             "action": "store_true",
-            "default": bool(os.environ.get("DESPUR_DETERMINISTIC")),
+            "default": os.environ.get("DESPUR_DETERMINISTIC", "0") not in ("", "0"),
             "help": "bit-identical results on a GPU",
         },
     ),
     (
         "--checkpoint-seconds",
         {
-            "type": float,
+            "type": read_seconds,
             "default": os.environ.get("DESPUR_CHECKPOINT_SECONDS", "30"),
             "help": "how often a run's state is saved",
         },
@@ -108,8 +117,9 @@ def set_up_machine(arguments: argparse.Namespace) -> Machine:
     name = arguments.device
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    if name.startswith("cuda") and not torch.cuda.is_available():
-        sys.exit(f"error: --device {name}: this machine has no usable GPU; use --device cpu or auto")
+    if name.startswith("cuda") and (torch.device(name).index or 0) >= (gpus := torch.cuda.device_count()):
+        has = f"only cuda:0 to cuda:{gpus - 1}" if gpus else "no usable GPU"
+        sys.exit(f"error: --device {name}: this machine has {has}; use --device cpu or auto")
     asked = read_precision()
     set_arithmetic(asked)
     precision = "fp32" if name == "cpu" and asked == "tf32" else asked

@@ -68,8 +68,7 @@ REPOSITORIES = {  # of each model
 
 
 class LanguageModel(nn.Module):
-    """Tokens (B,T), ``end`` after the end of a text -> embeddings (B,dim). A text without tokens has the embedding
-    0."""
+    """Tokens (B,T), ``end`` after the end of a text -> embeddings (B,dim). The mean of a text without tokens is 0."""
 
     end = NO_TOKEN
 

@@ -110,7 +110,7 @@ def run_program(stage: str, result: ResultPath) -> None:
     """Run the program of a stage. Its warnings are warnings here; what it refuses is an error."""
     command = [sys.executable, "-m", f"despur.{STAGES[stage].program}", str(result.folder)]
     done = subprocess.run(command, capture_output=True, text=True)
-    for line in done.stdout.splitlines():
+    for line in [*done.stdout.splitlines(), *done.stderr.splitlines()]:
         if line.startswith("warning: "):
             warnings.warn(line.removeprefix("warning: "), stacklevel=3)
     if done.returncode:

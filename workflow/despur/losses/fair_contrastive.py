@@ -86,12 +86,13 @@ def fair_contrast(
     weights = torch.full_like(unit[:, 0], 1 / len(unit) if mean else 1.0)
     fair_each = class_weights(y, unit.dtype) if within == "class" and mean else weights
     fair_label = y * (int(a.max()) + 1) + a if within == "class" else a
-    near, share = positive_similarities(unit, y, temperature, plus)
-    fair_near, fair_share = positive_similarities(unit, fair_label, temperature, plus)
-    weight = weights * share if parts != "fcl" else torch.zeros_like(weights)
-    fair_weight = fair_each * fair_share if parts != "scl" else torch.zeros_like(weights)
-    pulled, fair_pulled = (weights * near).sum(), (fair_each * fair_near).sum()
-    total = -pulled * (parts != "fcl") + fair_pulled * (parts != "scl")
-    terms = [(weight, None), (-fair_weight, y)] if within == "class" else [(weight - fair_weight, None)]
-    total = total + sum_log_partitions(unit, temperature, *terms)
+    with torch.autocast(unit.device.type, enabled=False):  # a small temperature needs precise similarities
+        near, share = positive_similarities(unit, y, temperature, plus)
+        fair_near, fair_share = positive_similarities(unit, fair_label, temperature, plus)
+        weight = weights * share if parts != "fcl" else torch.zeros_like(weights)
+        fair_weight = fair_each * fair_share if parts != "scl" else torch.zeros_like(weights)
+        pulled, fair_pulled = (weights * near).sum(), (fair_each * fair_near).sum()
+        total = -pulled * (parts != "fcl") + fair_pulled * (parts != "scl")
+        terms = [(weight, None), (-fair_weight, y)] if within == "class" else [(weight - fair_weight, None)]
+        total = total + sum_log_partitions(unit, temperature, *terms)
     return total, pulled.detach(), fair_pulled.detach()

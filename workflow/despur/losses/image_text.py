@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from despur.losses.infonce import check_temperature
+from despur.losses.infonce import check_temperature, precise
 
 
 def image_text_contrast(images: Tensor, texts: Tensor, temperature: float) -> Tensor:
@@ -12,7 +12,7 @@ def image_text_contrast(images: Tensor, texts: Tensor, temperature: float) -> Te
     (Radford et al. 2021, Fig. 3).
 
     ``images``, ``texts``: unit vectors (B,D); row i of both is a pair. Their products are divided by
-    ``temperature``, above 0 (else ValueError). Equal texts count as different ones.
+    ``temperature``, above 0 (else ValueError), in at least single precision. Equal texts count as different ones.
 
     >>> import torch
     >>> from despur.losses import image_text_contrast
@@ -20,6 +20,7 @@ def image_text_contrast(images: Tensor, texts: Tensor, temperature: float) -> Te
     tensor(0.3133)
     """
     check_temperature(temperature)
-    logits = images @ texts.T / temperature
+    with torch.autocast(images.device.type, enabled=False):
+        logits = precise(images) @ precise(texts).T / temperature
     pair = torch.arange(len(logits), device=logits.device)
     return (cross_entropy(logits, pair) + cross_entropy(logits.T, pair)) / 2

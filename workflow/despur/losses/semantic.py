@@ -2,7 +2,7 @@
 
 import math
 
-from torch import Tensor
+from torch import Tensor, autocast
 
 
 def backdoor(losses: Tensor) -> Tensor:
@@ -29,4 +29,5 @@ def uniformity(weights: Tensor, t: float) -> Tensor:
     >>> uniformity(torch.eye(2)[None], t=2.0)
     tensor(0.7113)
     """
-    return (2 * t * weights @ weights.transpose(1, 2) - 2 * t).flatten(1).logsumexp(dim=1).mean()
+    with autocast(weights.device.type, enabled=False):
+        return (2 * t * weights @ weights.transpose(1, 2) - 2 * t).flatten(1).logsumexp(dim=1).mean()

@@ -2,7 +2,6 @@
 those of a protected attribute repel each other."""
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from despur.losses.fair_contrastive import fair_contrast
@@ -47,14 +46,12 @@ class Con(GradientMethod):
         self.attribute = self.task.per_sample(domains(self.task.y, self.task.inferred))
 
     def contrast(self, z: Tensor, y: Tensor, a: Tensor) -> Losses:
-        """L_scl - L_fcl of representations (B,D), classes and attributes (B,); in full precision, because the
-        temperature is small."""
+        """L_scl - L_fcl of representations (B,D), classes and attributes (B,)."""
         s = self.settings
-        with torch.autocast(z.device.type, enabled=False):
-            unit = nn.functional.normalize(z.float()) if s["normalise"] else z.float()
-            rules = {"parts": s["parts"], "within": s["within"], "mean": s["reduction"] == "mean"}
-            plus = int(s["divisor"] == "positives_and_anchor")
-            total, near, fair = fair_contrast(unit, y, a, s["temperature"], plus=plus, **rules)
+        unit = nn.functional.normalize(z.float()) if s["normalise"] else z.float()
+        rules = {"parts": s["parts"], "within": s["within"], "mean": s["reduction"] == "mean"}
+        plus = int(s["divisor"] == "positives_and_anchor")
+        total, near, fair = fair_contrast(unit, y, a, s["temperature"], plus=plus, **rules)
         return {
             "loss": total,
             "similarity_in_class": near * s["temperature"],

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from despur.metrics.groups import mean
+from despur.metrics.groups import lead, mean, mean_of_defined
 from despur.numerics.checks import read_attribute
 from despur.storage.store import Array
 
@@ -40,11 +40,8 @@ def alignment_loss(z: Array, a: Array, weights: Array | None = None) -> Array:
     for (first, left), (second, right) in combinations(_groups(z, a, weights), 2):
         pairs = left.sum(axis=-1) * right.sum(axis=-1)
         total = (left @ cdist(first, second) * right).sum(axis=-1)
-        distances.append(np.where(pairs > 0, total / np.maximum(pairs, 1e-12), -np.inf))
-    if not distances:
-        return np.full(() if weights is None else weights.shape[:-1], np.nan)
-    largest = np.max(distances, axis=0)
-    return np.where(np.isfinite(largest), largest, np.nan)
+        distances.append(np.where(pairs > 0, total / np.maximum(pairs, 1e-12), np.nan))
+    return np.fmax.reduce(np.reshape(distances, (-1, *lead(weights))), axis=0, initial=np.nan)
 
 
 def released_alignment_loss(z: Array, a: Array, majority: int) -> tuple[float, int]:
@@ -78,4 +75,4 @@ def cosine_similarity(z: Array, a: Array, weights: Array | None = None) -> Array
         for members, counts in _groups(z.astype(np.promote_types(z.dtype, np.float32), copy=False), a, weights)
     ]
     values = [(first * second).sum(axis=-1) for first, second in combinations(means, 2)]
-    return np.mean(values, axis=0) if values else np.full(() if weights is None else weights.shape[:-1], np.nan)
+    return mean_of_defined(np.reshape(values, (-1, *lead(weights))))

@@ -32,7 +32,7 @@ def measure(
     """Of a model with a head; differences where there are several attribute values."""
     if "logits" not in outputs:
         return
-    y, a, classes = dataset.y[rows], dataset.table["a"].to_numpy()[rows], outputs["logits"].shape[1]
+    y, a, classes = dataset.y[rows], dataset.a[rows], outputs["logits"].shape[1]
     predicted = outputs["logits"][rows].argmax(axis=1)
     yield "macro_f1", "", macro_f1(predicted, y, classes, weights)
     if len(np.unique(a)) > 1:

@@ -4,7 +4,7 @@ al. 2021, Evaluation Metrics)."""
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
 
-from despur.metrics.groups import group_accuracies, mean, one_hot
+from despur.metrics.groups import group_accuracies, lead, mean, mean_of_defined, one_hot
 from despur.numerics.checks import read_attribute
 from despur.numerics.linear import support_vectors
 from despur.storage.store import Array
@@ -34,8 +34,10 @@ def tpr_gaps(predicted: Array, y: Array, a: Array, weights: Array | None = None)
 
 
 def spread(rates: Array) -> Array:
-    """The largest minus the smallest of the rates (...,K) that are defined, (...)."""
-    return np.fmax.reduce(rates, axis=-1) - np.fmin.reduce(rates, axis=-1)
+    """The largest minus the smallest of the rates (...,K) that are defined, (...); NaN where fewer than two are, as in
+    a bootstrap sample without a group."""
+    differences = np.fmax.reduce(rates, axis=-1) - np.fmin.reduce(rates, axis=-1)
+    return np.where((~np.isnan(rates)).sum(axis=-1) > 1, differences, np.nan)
 
 
 def tpr_gap(predicted: Array, y: Array, a: Array, weights: Array | None = None) -> Array:
@@ -52,13 +54,13 @@ def tpr_gap(predicted: Array, y: Array, a: Array, weights: Array | None = None) 
 
 
 def root_mean_square(gaps: Array) -> Array:
-    """Over the classes of gaps (K,...): (...); NaN without a class."""
-    return np.sqrt(np.mean(np.square(gaps), axis=0)) if len(gaps) else np.full(gaps.shape[1:], np.nan)
+    """Over the classes of gaps (K,...) that have one: (...); NaN without such a class."""
+    return np.sqrt(mean_of_defined(np.square(gaps)))
 
 
 def largest(gaps: Array) -> Array:
-    """Over the classes of gaps (K,...): (...); NaN without a class."""
-    return np.max(gaps, axis=0) if len(gaps) else np.full(gaps.shape[1:], np.nan)
+    """Over the classes of gaps (K,...) that have one: (...); NaN without such a class."""
+    return np.fmax.reduce(gaps, axis=0, initial=np.nan)
 
 
 def demographic_parity_difference(predicted: Array, a: Array, classes: int, weights: Array | None = None) -> Array:
@@ -124,7 +126,7 @@ def leakage(
     1.0
     """
     if len(np.unique(train_a)) < 2:
-        return np.full(() if weights is None else weights.shape[:-1], np.nan)
+        return np.full(lead(weights), np.nan)
     values, normals, biases = support_vectors(train, train_a, strength)
     return mean((values[(test @ normals.T + biases).argmax(axis=1)] == test_a).astype(float), weights)
 
@@ -146,7 +148,7 @@ def nonlinear_leakage(
     1.0
     """
     if len(np.unique(train_a)) < 2:
-        return np.full(() if weights is None else weights.shape[:-1], np.nan)
+        return np.full(lead(weights), np.nan)
     train, test = (z.astype(np.promote_types(z.dtype, np.float32), copy=False) for z in (train, test))
     gamma, center = 1 / max(float(train.var()) * train.shape[1], 1e-12), train.mean(axis=0)
     kernel = Nystroem(gamma=gamma, n_components=min(landmarks, len(train)), random_state=0).fit(train)

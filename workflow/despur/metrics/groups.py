@@ -3,11 +3,20 @@
 ``weights`` (...,N) say how often each of N samples counts, for a bootstrap; by default once. Results have their leading
 dimensions."""
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_array
 
 from despur.numerics.checks import read_classes, read_mask
 from despur.storage.store import Array
+
+Row = tuple[str, str, Any]  # of metrics.csv: metric, group, value: a number, or one for each row of weights
+
+
+def lead(weights: Array | None) -> tuple[int, ...]:
+    """The leading dimensions of ``weights``, which results have, too."""
+    return () if weights is None else weights.shape[:-1]
 
 
 def mean(values: Array, weights: Array | None = None) -> Array:
@@ -16,6 +25,12 @@ def mean(values: Array, weights: Array | None = None) -> Array:
     total = weights.sum(axis=-1)
     total = total[..., None] if values.ndim > 1 else total
     return np.where(total > 0, weights @ values / np.maximum(total, 1e-12), np.nan)
+
+
+def mean_of_defined(values: Array) -> Array:
+    """Mean over the first dimension of ``values`` (K,...) that are not NaN: (...). NaN where all are."""
+    with np.errstate(invalid="ignore"):
+        return np.nansum(values, axis=0) / (~np.isnan(values)).sum(axis=0)
 
 
 def one_hot(values: Array, count: int) -> csr_array:

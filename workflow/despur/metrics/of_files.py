@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from despur.metrics.rows import Row
+from despur.metrics.groups import Row
 from despur.specs.declarations import list_measures
 from despur.storage.store import Array, Dataset, InputError
 

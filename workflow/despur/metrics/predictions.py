@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from despur.metrics import probes
 from despur.metrics.codes import encode_logits, encode_predicted
-from despur.metrics.groups import mean
-from despur.metrics.rows import Row, measure_accuracies, predict_neighbors
+from despur.metrics.groups import Row, mean
+from despur.metrics.rows import measure_accuracies, predict_neighbors
 from despur.specs.paths import Run
 from despur.storage.store import Array, Dataset
 

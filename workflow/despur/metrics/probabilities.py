@@ -100,7 +100,7 @@ def class_areas(probabilities: Array, y: Array, weights: Array) -> tuple[Array, 
 def list_parts(dataset: Dataset, rows: Array) -> Iterator[tuple[str, Array]]:
     """All rows, with an empty name; where there are several attribute values, the rows of each. As masks (N,)."""
     yield "", np.ones(len(rows), bool)
-    a = dataset.table["a"].to_numpy()[rows]
+    a = dataset.a[rows]
     values = np.unique(a)
     yield from ((dataset.about["attributes"][value], a == value) for value in (values if len(values) > 1 else ()))
 

@@ -1,17 +1,15 @@
 """Linear probes: linear classifiers on frozen representations (Lewis et al. 2023, Sec. 3)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from despur.metrics.groups import mean
+from despur.metrics.groups import Row, mean
 from despur.storage.store import MISSING, Array, Dataset
 
 STRENGTH = 1.0  # C of the logistic regression: scikit-learn's default; the paper does not state it
 OTHER_STRENGTHS = (0.01, 100.0)  # also used with the smallest share of labels, to see how much depends on C
-Row = tuple[str, str, Any]
 
 
 def standardize(z: Array, rows: Array) -> Array:

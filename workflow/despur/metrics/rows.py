@@ -5,19 +5,18 @@ values. ``z`` (all,D) and ``logits`` (all,C) are of all samples of the data set,
 samples whose attribute is missing do not count where attributes are compared."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from despur.compute.randomness import derive_generator
 from despur.metrics import alignment, bound, fairness, groups, information
 from despur.metrics.codes import TOP_CLASSES
+from despur.metrics.groups import Row
 from despur.metrics.neighbors import predict_by_neighbors
 from despur.metrics.probes import standardize
 from despur.storage.store import MISSING, Array, Dataset
 
 FIT_ROWS = 10_000  # the most training samples on which the non-linear attacker is fitted
-Row = tuple[str, str, Any]  # metric, group, value: a number, or one for each row of weights
 
 
 def count_samples(dataset: Dataset, rows: Array) -> Iterator[Row]:

@@ -32,12 +32,15 @@ def distance_to_optimum(accuracy: Array, fairness: Array, best: tuple[float, flo
     ``best`` values, as shares of them.
 
     ``best``: by default the largest accuracy and the largest fairness, perhaps of two settings. Fairness is 1 - GAP.
+    Raises ValueError for NaN.
 
     >>> import numpy as np
     >>> from despur.metrics import distance_to_optimum
     >>> distance_to_optimum(np.array([0.9, 0.8]), np.array([0.7, 0.9])).round(3)
     array([0.222, 0.111])
     """
+    if np.isnan(accuracy).any() or np.isnan(fairness).any():
+        raise ValueError("accuracy or fairness: NaN; leave out these settings")
     most_accurate, fairest = best or (float(accuracy.max()), float(fairness.max()))
     return np.hypot(1 - accuracy / most_accurate, 1 - fairness / fairest)
 

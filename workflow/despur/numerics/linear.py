@@ -6,6 +6,8 @@ from sklearn.linear_model import LogisticRegression
 
 from despur.storage.store import Array
 
+TOLERANCE, STEPS = 1e-9, 100  # of Newton's method: the relative gain at which it ends, and the most steps
+
 
 def support_vectors(
     x: Array, labels: Array, strength: float = 0.1, refined: bool = False
@@ -32,22 +34,20 @@ def support_vectors(
     return values, solutions[:, :-1], solutions[:, -1]
 
 
-def _squared_hinge(
-    x: Array, positive: Array, cost: Array, refined: bool, tolerance: float = 1e-9, steps: int = 100
-) -> Array:
+def _squared_hinge(x: Array, positive: Array, cost: Array, refined: bool) -> Array:
     """Minimizer w (D,) of |w|^2 / 2 + sum_i cost_i max(0, 1 - s_i w.x_i)^2, s_i = 1 if ``positive``, else -1. Strictly
     convex, so unique. ``x`` (N,D), ``positive`` bool (N,), ``cost`` (N,)."""
     sign = np.where(positive, 1.0, -1.0).astype(np.float32)
     w, slack = np.zeros(x.shape[1]), np.ones(len(x), np.float32)
     value = float(cost.sum())
-    for _ in range(steps):
+    for _ in range(STEPS):
         active = slack > 0
         inside, weight = x[active], (2 * cost[active]).astype(np.float32)
         gradient = w - inside.T @ (weight * sign[active] * slack[active])
         hessian = np.eye(len(w)) + (inside.T * weight) @ inside
         direction = -np.linalg.solve(hessian, gradient)
         slope = float(gradient @ direction)
-        if -slope <= tolerance * max(value, 1e-12):
+        if -slope <= TOLERANCE * max(value, 1e-12):
             break
         size = 1.0
         while size > 1e-6:  # Armijo's rule; near the end, full steps are taken

@@ -86,8 +86,9 @@ class ResultPath:
         data = [] if self.stage == "data" else [self.data]
         return [*data, *(earlier for part in PARTS for earlier in self.upstream(part))]
 
-    def find_upstream(self, component: str, base_name: str) -> "ResultPath":
-        """Of the folders of a component that this result reads, that of the stage-1 model or inference of this name."""
+    def find_upstream(self, component: str, run: "Run") -> "ResultPath":
+        """Of the folders of a component (:meth:`upstream`), that which one of the runs of this result reads."""
+        base_name = run.spec.components[component].base_name
         return next(path for path in self.upstream(component) if path.sweep.base_name == base_name)
 
     def runs(self) -> list["Run"]:

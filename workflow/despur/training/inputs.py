@@ -3,6 +3,7 @@
 import dataclasses
 from functools import cache, lru_cache, partial
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -59,13 +60,12 @@ class RunInputs:
         """As :meth:`load_dataset`, where all of the split that selects does so."""
         if "stage1_selection" not in run.spec.settings:
             return self.load_stored(run.data.name)
-        stage1 = run.spec.components["stage1"].base_name
-        return self.load_represented(run.data.name, stage1, f"{self.stage1_key(run)}/z")
+        outputs = self.result.find_upstream("stage1", run).folder / "outputs.safetensors"
+        return self.load_represented(run.data.name, outputs, f"{self.stage1_key(run)}/z")
 
-    def replace_inputs(self, data: str, stage1: str, key: str) -> Dataset:
+    def replace_inputs(self, data: str, outputs: Path, key: str) -> Dataset:
         """A data set with stage-1 representations, float32 (N,D), in the place of its inputs."""
-        outputs = Container(self.result.find_upstream("stage1", stage1).folder / "outputs.safetensors")
-        return dataclasses.replace(self.load_stored(data), inputs=outputs[key].astype(np.float32))
+        return dataclasses.replace(self.load_stored(data), inputs=Container(outputs)[key].astype(np.float32))
 
     def stage1_key(self, run: Run) -> str:
         """The key of a run's stage-1 model, at the step that the method reads."""
@@ -76,14 +76,11 @@ class RunInputs:
         has no logits."""
         if "stage1_selection" not in run.spec.settings:
             return None
-        folder = self.result.find_upstream("stage1", run.spec.components["stage1"].base_name).folder
-        key = self.stage1_key(run)
-        outputs, weights = (
-            Container(folder / "outputs.safetensors"),
-            Container(folder / "models.safetensors").load_arrays(key),
-        )
+        folder, key = self.result.find_upstream("stage1", run).folder, self.stage1_key(run)
+        outputs = Container(folder / "outputs.safetensors")
         if f"{key}/logits" not in outputs.keys:
             return None
+        weights = Container(folder / "models.safetensors").load_arrays(key)
         return Stage1Outputs(
             outputs[f"{key}/logits"][rows],
             weights["head.weight"],
@@ -96,7 +93,7 @@ class RunInputs:
         """The weights of the stage-1 encoder, if the method starts from them."""
         if "stage1_weights" not in run.spec.settings:
             return None
-        folder = self.result.find_upstream("stage1", run.spec.components["stage1"].base_name).folder
+        folder = self.result.find_upstream("stage1", run).folder
         key = f"{run.find_upstream_key('stage1')}/{run.spec.settings['stage1_weights']}"
         weights = Container(folder / "models.safetensors").load_arrays(key)
         return {k.removeprefix("encoder."): torch.from_numpy(v) for k, v in weights.items() if k.startswith("encoder.")}
@@ -106,8 +103,8 @@ class RunInputs:
         have none, since their inference looks at other splits."""
         if "groups" not in run.spec.components:
             return None
-        spec, dataset = run.spec.components["groups"], self.load_stored(run.data.name)
-        groups = Container(self.result.find_upstream("groups", spec.base_name).folder / "groups.safetensors")
+        dataset = self.load_stored(run.data.name)
+        groups = Container(self.result.find_upstream("groups", run).folder / "groups.safetensors")
         inferred = np.full(len(dataset.table), MISSING)
         for split in dataset.splits:
             if (key := spell_split_key(run.find_upstream_key("groups"), split)) in groups.keys:
@@ -118,9 +115,10 @@ class RunInputs:
                 inferred[places] = attribute
         if (unknown := inferred[rows] == MISSING).any():
             splits = dataset.table["split"].iloc[rows[unknown]].unique()
+            inference = run.spec.components["groups"].base_name
             raise SettingError(
                 f"{run.spec.base_name} trains on samples of the split {', '.join(splits)}, but to {unknown.sum():,} of "
-                f"{len(rows):,} {spec.base_name} gives no attribute: fill in the true one, for +groups=oracle; or "
+                f"{len(rows):,} {inference} gives no attribute: fill in the true one, for +groups=oracle; or "
                 "choose groups of training samples that are inferred without it (+groups=clusters, predictions, ssa), "
                 "or a method that needs none (erm, jtt, cnc)"
             )

@@ -7,7 +7,7 @@ The state that a checkpoint keeps is a :class:`Progress`, here ``p``.
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from despur.compute.machine import Machine
 from despur.compute.named_losses import require_name
 from despur.compute.randomness import derive_generator, derive_seed, seed_torch
 from despur.methods.base import GradientMethod, Losses
-from despur.specs.settings import Settings
 from despur.training.progress import Progress, Score, TrainingError, load_checkpoint, save_checkpoint
 from despur.training.unsaved import record_values, warn_of_unsaved
 
@@ -39,32 +38,31 @@ class Trainer:
         compared: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.method, self.key, self.score, self.machine, self.checkpoint = method, key, score, machine, checkpoint
+        self.settings = method.settings
         self.compared = compared or {"best": ()}
         self.compiled = compiling.compile_steps(method, machine.compile, key)
         self.progress = load_checkpoint(checkpoint, method, machine.device, key)
         self.epochs_per_step = 0.0  # set by each epoch
-        self.started = self.saved = self.reported = time.perf_counter()  # seconds on this process's clock
         self.started_epoch = math.inf  # set by the first epoch
-        self.reported_images = self.progress.images
+        self.reported_images, self.seconds_before = self.progress.images, self.progress.seconds
+        self.started = self.saved = self.reported = time.perf_counter()  # seconds on this process's clock
 
     def run(self) -> Progress:
         """Train to the end, or go on from the checkpoint. The method is left as it was at the last step."""
-        settings, p = self.method.settings, self.progress
-        seconds_before = p.seconds
-        self.started = self.saved = self.reported = time.perf_counter()
-        while p.epoch < settings["epochs"] and not p.finished:
-            self.run_epoch(settings, lambda: seconds_before + time.perf_counter() - self.started)
-        p.finished, p.seconds = True, seconds_before + time.perf_counter() - self.started
+        p = self.progress
+        while p.epoch < self.settings["epochs"] and not p.finished:
+            self.run_epoch()
+        p.finished = True
         self.save()
         return p
 
-    def run_epoch(self, settings: Settings, elapsed: Callable[[], float]) -> None:
+    def run_epoch(self) -> None:
         """The steps of an epoch that are not done yet, and the evaluation at its end."""
         p = self.progress
         self.method.epochs_done = p.epoch
         batches = list(self.method.epoch_batches(derive_generator(self.key, p.epoch)))
         if not batches:
-            raise TrainingError(f"{self.key}: an epoch without a batch; settings {dict(settings)}")
+            raise TrainingError(f"{self.key}: an epoch without a batch; settings {dict(self.settings)}")
         self.epochs_per_step = 1 / len(batches)
         self.started_epoch = min(self.started_epoch, self.epoch)
         left = batches[p.step_in_epoch :]
@@ -76,23 +74,22 @@ class Trainer:
                 return
             if time.perf_counter() - self.saved > self.machine.checkpoint_seconds:
                 self.mean_losses()  # raises TrainingError: a run that has diverged is not saved
-                p.seconds = elapsed()
                 self.save()
         p.epoch, p.step_in_epoch = p.epoch + 1, 0
-        self.end_epoch(settings)
+        self.end_epoch()
 
     def is_evaluation_due(self, steps: int) -> bool:
         """Whether to evaluate after the present step of an epoch that has so many ``steps``: every ``evaluate_every``
         steps, or whenever another share of 1 / ``evaluations`` of the training is done."""
-        p, every, count = self.progress, self.method.settings["evaluate_every"], self.method.settings["evaluations"]
+        p, every, count = self.progress, self.settings["evaluate_every"], self.settings["evaluations"]
         if not count:
             return every > 0 and p.step % every == 0
-        done, total = p.epoch * steps + p.step_in_epoch, self.method.settings["epochs"] * steps
+        done, total = p.epoch * steps + p.step_in_epoch, self.settings["epochs"] * steps
         return done * count // total > (done - 1) * count // total
 
-    def end_epoch(self, settings: Settings) -> None:
+    def end_epoch(self) -> None:
         """Keep diagnostics, evaluate, and keep a snapshot (the weights) every ``snapshots`` epochs."""
-        p = self.progress
+        p, settings = self.progress, self.settings
         for name, value in p.arrays.items():
             p.diagnostics.setdefault(name, []).append(value)
         if p.steps_since_eval and (not settings["evaluations"] or p.epoch == settings["epochs"]):
@@ -139,7 +136,7 @@ class Trainer:
         if not math.isfinite(means.get("loss", 0.0)):
             steps = f"mean loss is {means['loss']} over steps {p.step - p.steps_since_eval + 1} to {p.step}"
             remedy = "try a lower learning rate or clip=1"
-            raise TrainingError(f"{self.key}: {steps}: {remedy}; settings {dict(self.method.settings)}")
+            raise TrainingError(f"{self.key}: {steps}: {remedy}; settings {dict(self.settings)}")
         return means
 
     def evaluate(self) -> None:
@@ -158,15 +155,15 @@ class Trainer:
         self.report(means["loss"], scores)
         if scores:
             self.method.on_validation_end(next(iter(scores.values())))
-        compared = 1 if self.method.settings["ties"] == "first" else None
+        compared = 1 if self.settings["ties"] == "first" else None
         for selection, names in self.compared.items():
             score = tuple(scores[name] for name in names or scores) or (float(p.step),)
             p.improve(selection, score, compared, self.method)
             if selection not in p.steps:
                 scored = f"validation scores of {selection} at step {p.step} are {score}"
-                raise TrainingError(f"{self.key}: {scored}; settings {dict(self.method.settings)}")
+                raise TrainingError(f"{self.key}: {scored}; settings {dict(self.settings)}")
         p.evals_without_improvement = 0 if p.best_step == p.step else p.evals_without_improvement + 1
-        p.finished = 0 < self.method.settings["patience"] <= p.evals_without_improvement
+        p.finished = 0 < self.settings["patience"] <= p.evals_without_improvement
 
     def report(self, loss: float, scores: dict[str, float]) -> None:
         """Print a line of progress: on a terminal over the last one, at most every five seconds; in a log, at most one
@@ -177,12 +174,13 @@ class Trainer:
             return
         speed = (p.images - self.reported_images) / (now - self.reported)
         self.reported, self.reported_images = now, p.images
-        epochs, done = self.method.settings["epochs"], self.epoch
+        epochs, done = self.settings["epochs"], self.epoch
         left = (now - self.started) / max(done - self.started_epoch, 1e-9) * (epochs - done)
         named = " ".join(f"{name} {value:.3f}" for name, value in scores.items())
         line = f"epoch {done:.1f}/{epochs} step {p.step} loss {loss:.4f} {named} {speed:,.0f} images/s"
         print(f"{begin}{self.key}: {line}, at most {left / 60:.1f} min left", end=end, file=sys.stderr, flush=True)
 
     def save(self) -> None:
+        self.progress.seconds = self.seconds_before + time.perf_counter() - self.started
         save_checkpoint(self.checkpoint, self.method, self.progress)
         self.saved = time.perf_counter()

@@ -68,10 +68,9 @@ class Evaluator:
 
     @property
     def compared(self) -> dict[str, tuple[str, ...]]:
-        """The scores that decide which step each selection has: nothing but ``best`` without rules, all of its."""
-        if not self.rules:
-            return {"best": ()}
-        return {"best": (self.criterion, *TIES), **{rule: (f"val_{rule}", *TIES) for rule in self.rules}}
+        """With rules, the scores that decide which step each selection has."""
+        first = {"best": self.criterion, **{rule: f"val_{rule}" for rule in self.rules}}
+        return {selection: (name, *TIES) for selection, name in first.items()} if self.rules else {}
 
     def score_parts(self, logits: Array) -> dict[str, float]:
         """Accuracies of groups and of classes that have samples."""
@@ -104,11 +103,6 @@ def score_rule(rule: str, logits: Array, y: Array, groups: Array) -> float:
     if rule == "average_accuracy":
         return float(correct.mean())
     if rule == "log_likelihood":
-        return log_likelihood(logits, y)
+        return float(log_softmax(logits.astype(np.float64), axis=1)[np.arange(len(y)), y].mean())
     classes = group_accuracies(correct, y[:, None] == np.unique(y))
     return float(classes.min() if rule == "worst_class_accuracy" else classes.mean())
-
-
-def log_likelihood(logits: Array, y: Array) -> float:
-    """Mean log-probability of the classes ``y`` (N,), from logits (N,C), in nats."""
-    return float(log_softmax(logits.astype(np.float64), axis=1)[np.arange(len(y)), y].mean())

@@ -16,10 +16,20 @@ from despur.warm.preparation import import_libraries, parse_package, prepare_for
 
 
 def receive(client: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """The request of a client, and its standard files."""
+    """The request of a client, and its standard files, which are closed where the request does not come."""
     size, files, *_ = socket.recv_fds(client, 8, 3)
-    with client.makefile("rb") as stream:
-        return json.loads(stream.read(int.from_bytes(size, "big"))), files
+    try:
+        with client.makefile("rb") as stream:
+            return json.loads(stream.read(int.from_bytes(size, "big"))), files
+    except (ValueError, OSError):
+        close_files(files)
+        raise
+
+
+def close_files(files: list[int]) -> None:
+    """Who reads what is written to them waits until all have closed them."""
+    for file in files:
+        os.close(file)
 
 
 class Server:
@@ -73,8 +83,7 @@ class Server:
             client.close()
             return []
         if child := os.fork():
-            for file in files:
-                os.close(file)
+            close_files(files)
             self.clients[child] = client
             self.events.register(client, selectors.EVENT_READ, child)
             return []
