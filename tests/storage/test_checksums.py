@@ -77,6 +77,14 @@ def evaluated(tmp_path):
     return tmp_path
 
 
+def test_nan_of_any_bits_is_one_value():
+    values = np.array([1.0, np.nan, 3.0])
+    table, negative = pd.DataFrame({"0": values, "n": [1, 2, 3], "s": ["a", "b", "c"]}), np.copysign(values, [1, -1, 1])
+    assert negative.tobytes() != values.tobytes()
+    assert checksums.compute_values(table) == checksums.compute_values(table.assign(**{"0": negative}))
+    assert checksums.compute_values(table) != checksums.compute_values(table.assign(**{"0": [1.0, 2.0, 3.0]}))
+
+
 @pytest.mark.parametrize(("name", "read"), [("metrics.csv", read_metrics), ("resamples.parquet", read_resamples)])
 def test_metrics_with_a_changed_bit_are_refused(evaluated, name, read):
     assert len(read(evaluated / name)) == 500

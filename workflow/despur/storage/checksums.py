@@ -59,10 +59,11 @@ def read_kept(about: Path, time: int) -> dict[str, str]:
 
 
 def compute_values(table: "pd.DataFrame") -> str:
-    """CRC-32 of the names and values of a table's columns, which a file may keep in many ways."""
+    """CRC-32 of the names and values of a table's columns, which a file may keep in many ways: NaN counts as one value,
+    whatever its bits."""
     checksum = 0
     for name in table.columns:
-        values = table[name].to_numpy()
+        values = table[name].where(table[name].notna()).to_numpy()
         if values.dtype == object:
             content = "\n".join("" if value is None or value != value else str(value) for value in values).encode()
         else:
