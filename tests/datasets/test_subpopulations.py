@@ -195,6 +195,12 @@ def test_a_photo_that_trains_and_selects_is_refused(backgrounds):
     fails("imagenet_bg", backgrounds, "train/01_bird/n00000001_1.JPEG trains, and a photo of this name selects")
 
 
+def test_a_photo_whose_name_does_not_tell_which_it_is_is_refused(backgrounds):
+    photo = backgrounds / "backgrounds_challenge/bg_challenge/original/val/00_dog/ILSVRC2012_val_00000000.JPEG"
+    photo.rename(photo.with_name("7.JPEG"))
+    fails("imagenet_bg", backgrounds, "00_dog/7.JPEG: its name is not of ImageNet")
+
+
 def test_a_class_without_images_is_named(backgrounds):
     folder = backgrounds / "backgrounds_challenge/bg_challenge/only_fg/val"
     shutil.rmtree(folder / "04_carnivore")
@@ -265,6 +271,7 @@ def cars(tmp_path, monkeypatch):
     for number, pattern in enumerate(urbancars.RAW):
         for image in range(1 + number % 8):
             picture(tmp_path / pattern.removesuffix("**") / f"{image}.jpg", 40, 36, number)
+            picture(tmp_path / pattern.removesuffix("**") / f"{image}_mask.png", 40, 36, number)  # not read
     return tmp_path
 
 

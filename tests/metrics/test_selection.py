@@ -82,3 +82,11 @@ def test_a_setting_is_picked_from_validation_means_over_seeds():
     assert select(means, "dto", best=(0.8, 0.7)) == (0.1, 1)
     with pytest.raises(ValueError, match="best"):
         select(means, "best")
+
+
+@pytest.mark.parametrize("rule", ["near_best_accuracy", "dto"])
+def test_a_setting_without_a_gap_is_not_selected(rule):
+    means = pd.DataFrame({"average_accuracy": [0.99, 0.9, 0.8], "gap": [np.nan, 0.1, 0.5]}, index=["none", "a", "b"])
+    assert select(means, rule) == ("a",)
+    with pytest.raises(ValueError, match="no setting has an accuracy and a GAP"):
+        select(means.iloc[:1], rule)

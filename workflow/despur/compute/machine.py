@@ -117,7 +117,8 @@ def set_up_machine(arguments: argparse.Namespace) -> Machine:
     name = arguments.device
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    if name.startswith("cuda") and (torch.device(name).index or 0) >= (gpus := torch.cuda.device_count()):
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if name.startswith("cuda") and (torch.device(name).index or 0) >= gpus:
         has = f"only cuda:0 to cuda:{gpus - 1}" if gpus else "no usable GPU"
         sys.exit(f"error: --device {name}: this machine has {has}; use --device cpu or auto")
     asked = read_precision()

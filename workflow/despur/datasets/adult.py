@@ -1,5 +1,6 @@
 """Adult (Kohavi 1996; as fairlib has it, Han et al. 2022): does a person earn more than 50,000 dollars a year? From the
-census of 1994; sex or race as the protected attribute, which no feature tells.
+census of 1994; sex or race as the protected attribute. Neither is a feature, but ``relationship`` tells the sex of
+husbands and wives.
 
 From ``adult.data`` and ``adult.test`` of UCI under DESPUR_DATA_ROOT. Persons with unknown values are left out."""
 
@@ -61,15 +62,12 @@ def read_persons(path: Path) -> pd.DataFrame:
         if len(line_fields) != len(COLUMNS):
             raise InputError(f"{path}: person {number} has {len(line_fields)} fields. {REMEDY}")
     table = pd.DataFrame(fields, columns=list(COLUMNS))
-    table = parse_numbers(path, table[~table.eq("?").any(axis=1)].reset_index(drop=True), NUMBERS, REMEDY)
-    coded = {"income": INCOMES, "sex": number_names(SEXES), "race": number_names(RACES)}
-    return table.assign(
-        **{column: metadata_tables.decode(path, table[column], meaning, REMEDY) for column, meaning in coded.items()}
-    )
-
-
-def number_names(names: tuple[str, ...]) -> dict[str, int]:
-    return {name: number for number, name in enumerate(names)}
+    known = ~table.eq("?").any(axis=1)
+    table, coded = parse_numbers(path, table, NUMBERS, REMEDY), {"sex": SEXES, "race": RACES}
+    numbers = {column: {name: i for i, name in enumerate(names)} for column, names in coded.items()}
+    for column, meaning in {"income": INCOMES, **numbers}.items():
+        table[column] = metadata_tables.decode(path, table[column], meaning, REMEDY)
+    return table[known].reset_index(drop=True)
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

@@ -1,8 +1,9 @@
-"""COMPAS (Angwin et al. 2016; split as by fairlib, Han et al. 2022): is a defendant of Broward County charged again
-within two years? Race or sex as the protected attribute, which no feature tells.
+"""COMPAS (Angwin et al. 2016; Han et al. 2022, fairlib): is a defendant of Broward County charged again within two
+years? Race or sex as the protected attribute; neither is a feature.
 
 From ``compas-scores-two-years.csv`` of ProPublica under DESPUR_DATA_ROOT, with the defendants of its analysis: arrested
-within 30 days of their screening, not for an ordinary traffic offense, and with a score. Scores are no features."""
+within 30 days of their screening, not for an ordinary traffic offense, and with a score. Scores are no features.
+Deviations from fairlib: it has all defendants, the label ``is_recid`` and the description of the charge."""
 
 from pathlib import Path
 
@@ -52,17 +53,18 @@ def read_defendants(path: Path) -> pd.DataFrame:
     values that are no numbers, or not known."""
     columns = [*NUMBERS, *WORDS, *FILTERED, "race", "sex", "two_year_recid"]
     table = metadata_tables.read_table(path, columns, REMEDY, may_be_empty=columns, keep_default_na=False)
+    table = parse_numbers(path, table, [*NUMBERS, "two_year_recid"], REMEDY)
+    table = table.assign(
+        y=metadata_tables.decode(path, table["two_year_recid"], {0: 0, 1: 1}, REMEDY),
+        sex=metadata_tables.decode(path, table["sex"], SEXES, REMEDY),
+        race=table["race"].map(RACES).fillna(len(RACES)),
+    )
     days, charged = (pd.to_numeric(table[column], errors="coerce") for column in FILTERED[:2])
     ordinary = table["c_charge_degree"].eq("O") | table["score_text"].eq("N/A") | charged.eq(-1)
     table = table[days.between(-30, 30) & ~ordinary].reset_index(drop=True)
     if not len(table):
         raise InputError(f"{path} has no defendant of ProPublica's analysis. {REMEDY}")
-    table = parse_numbers(path, table, [*NUMBERS, "two_year_recid"], REMEDY)
-    return table.assign(
-        y=metadata_tables.decode(path, table["two_year_recid"], {0: 0, 1: 1}, REMEDY),
-        sex=metadata_tables.decode(path, table["sex"], SEXES, REMEDY),
-        race=table["race"].map(RACES).fillna(len(RACES)),
-    )
+    return table
 
 
 def build(settings: Settings, data_root: Path) -> Dataset:

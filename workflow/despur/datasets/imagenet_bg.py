@@ -76,9 +76,11 @@ PHOTO = re.compile(
 
 
 def name_photo(file: Path) -> str:
-    """The photo that an image is, or whose foreground it shows."""
+    """The photo that an image is, or whose foreground it shows. Raises InputError for a name that does not tell."""
     name = PHOTO.search(file.stem)
-    return name[0] if name else file.stem
+    if not name:
+        raise InputError(f"{file}: its name is not of ImageNet, so that it may train and be tested on. {REMEDY}")
+    return name[0]
 
 
 def list_images(data_root: Path) -> pd.DataFrame:

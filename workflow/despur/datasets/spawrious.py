@@ -1,5 +1,5 @@
 """Spawrious (Lynch et al. 2023): generated images of four breeds of dogs in six places. Each breed trains in places of
-its own and is tested in those of others.
+its own and is tested in other ones.
 
 From your copy under DESPUR_DATA_ROOT. A *one-to-one* challenge (``o2o``): each breed trains in one place, in 97 % of
 the images of a first environment and 87 % of a second; the others show all breeds in a further place. *Many-to-many*
@@ -22,7 +22,7 @@ from despur.storage.store import Dataset, InputError
 SETTINGS = {
     "challenge": choice(
         "o2o_hard",
-        "Lynch et al., Table 1: the hardest for most methods",
+        "Lynch et al. have six, none before the others; ours",
         *("o2o_easy", "o2o_medium", "o2o_hard", "m2m_easy", "m2m_medium", "m2m_hard"),
     ),
     "size": int_(224, "released code: pixels a side", at_least=32),

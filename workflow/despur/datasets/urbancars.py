@@ -2,7 +2,7 @@
 training images the background, and in 95 % an object beside the car, is of the car's kind.
 
 From your copy under DESPUR_DATA_ROOT, as the released code generates it: for each split a folder of each car,
-background and object. ``attribute`` chooses what groups are made of."""
+background and object, whose ``.jpg`` are read: masks lie beside them. ``attribute`` chooses what groups are made of."""
 
 from itertools import product
 from pathlib import Path
@@ -15,7 +15,7 @@ from despur.specs.settings import Settings, choice, int_
 from despur.storage.store import Dataset, InputError
 
 SETTINGS = {
-    "size": int_(224, "released code: pixels a side, out of 256", at_least=32),
+    "size": int_(256, "released code: pixels a side, as generated", at_least=32),
     "attribute": choice(
         "both",
         "Sec. 3: groups of car, background and object; of car and background, or of car and object",
@@ -61,7 +61,7 @@ def list_images(data_root: Path) -> pd.DataFrame:
     rows = []
     for pattern, meaning in zip(RAW, MEANINGS, strict=True):
         folder = metadata_tables.find(data_root, pattern, REMEDY).parent
-        files = objects.images_in(folder)
+        files = [file for file in objects.images_in(folder) if file.suffix == ".jpg"]
         if not files:
             raise InputError(f"{folder} has no images. {REMEDY}")
         rows += [(file, *meaning) for file in files]
@@ -84,5 +84,5 @@ def build(settings: Settings, data_root: Path) -> Dataset:
         "attribute": "surroundings",
         "attributes": attributes,
     }
-    pixels = image_files.images(list(images["file"]), settings["size"], objects.squared, REMEDY)
+    pixels = image_files.images(list(images["file"]), settings["size"], image_files.as_clip, REMEDY)
     return Dataset(pixels, table, about)

@@ -8,7 +8,7 @@ they are computed only for samples whose weights do not cancel."""
 import torch
 from torch import Tensor
 
-from despur.losses.infonce import check_temperature
+from despur.losses.infonce import check_temperature, precise
 from despur.specs.settings import check_choice
 
 
@@ -80,7 +80,7 @@ def fair_contrast(
     check_temperature(temperature)
     check_choice("parts", parts, "both", "scl", "fcl")
     check_choice("within", within, "batch", "class")
-    y, a = y.long(), a.long()
+    unit, y, a = precise(unit), y.long(), a.long()
     if len(a) and int(a.min()) < 0:
         raise ValueError("a negative attribute value means not known: leave out these samples")
     weights = torch.full_like(unit[:, 0], 1 / len(unit) if mean else 1.0)

@@ -4,6 +4,8 @@ import math
 
 from torch import Tensor, autocast
 
+from despur.losses.infonce import precise
+
 
 def backdoor(losses: Tensor) -> Tensor:
     """L_msr (Eq. 4 and 6 of Qiang et al. 2022), mean over anchors: -log of the mean over n weightings of P_t =
@@ -29,5 +31,6 @@ def uniformity(weights: Tensor, t: float) -> Tensor:
     >>> uniformity(torch.eye(2)[None], t=2.0)
     tensor(0.7113)
     """
+    weights = precise(weights)
     with autocast(weights.device.type, enabled=False):
         return (2 * t * weights @ weights.transpose(1, 2) - 2 * t).flatten(1).logsumexp(dim=1).mean()

@@ -77,7 +77,11 @@ def select(
     """The setting that a rule selects from :func:`sweep_means`: its values, in the order of the sweep's keys.
 
     ``rule``: ``near_best_accuracy`` with its ``margin`` (not stated in the paper), or ``dto`` with ``best`` (see
-    :func:`distance_to_optimum`). Raises ValueError for another rule."""
+    :func:`distance_to_optimum`). A setting without accuracy or GAP is not selected. Raises ValueError for another rule,
+    and where no setting is left."""
+    means = means[["average_accuracy", "gap"]].dropna()
+    if means.empty:
+        raise ValueError("no setting has an accuracy and a GAP")
     accuracy, gap = (means[name].to_numpy() for name in ("average_accuracy", "gap"))
     if rule == "near_best_accuracy":
         position = near_best_accuracy(accuracy, gap, margin)
