@@ -197,6 +197,10 @@ def test_a_photo_that_trains_and_selects_is_refused(backgrounds):
 
 def test_a_photo_whose_name_does_not_tell_which_it_is_is_refused(backgrounds):
     photo = backgrounds / "backgrounds_challenge/bg_challenge/original/val/00_dog/ILSVRC2012_val_00000000.JPEG"
+    variant = backgrounds / "backgrounds_challenge/bg_challenge/only_fg/val/00_dog/fg_ILSVRC2012_val_00000000.JPEG"
+    variant.rename(variant.with_name("7.JPEG"))
+    original = read("imagenet_bg+size=32", backgrounds).table["original"]
+    assert original.value_counts().iloc[-1] == 1  # a variant of whatever photo
     photo.rename(photo.with_name("7.JPEG"))
     fails("imagenet_bg", backgrounds, "00_dog/7.JPEG: its name is not of ImageNet")
 

@@ -70,22 +70,19 @@ CLASSES = (
     *("dog", "bird", "wheeled vehicle", "reptile", "carnivore"),
     *("insect", "musical instrument", "primate", "fish"),
 )
-PHOTO = re.compile(
-    r"ILSVRC2012_val_\d+|n\d{8}_\d+"
-)  # a photo's name in ImageNet; where there are two, the foreground's
+# The name of a photo in ImageNet; of two, that of the foreground.
+PHOTO = re.compile(r"ILSVRC2012_val_\d+|n\d{8}_\d+")
 
 
 def name_photo(file: Path) -> str:
-    """The photo that an image is, or whose foreground it shows. Raises InputError for a name that does not tell."""
+    """The photo that an image is, or whose foreground it shows; the file itself where its name does not tell."""
     name = PHOTO.search(file.stem)
-    if not name:
-        raise InputError(f"{file}: its name is not of ImageNet, so that it may train and be tested on. {REMEDY}")
-    return name[0]
+    return name[0] if name else str(file)
 
 
 def list_images(data_root: Path) -> pd.DataFrame:
     """Images with split, class and photo, without those of in9l/ that are tested on. Raises InputError for a photo that
-    trains and selects."""
+    trains and selects, or whose name does not tell which it is (of variants, it need not)."""
     folders = [f"{number:02d}_{name}" for number, name in enumerate(CLASSES)]
     parts = []
     for split, pattern in zip(SPLITS, RAW, strict=True):
@@ -94,6 +91,8 @@ def list_images(data_root: Path) -> pd.DataFrame:
         parts.append(pd.DataFrame(files, columns=["file", "y"]).assign(split=split))
     images = pd.concat(parts, ignore_index=True)
     photo, tested = images["file"].map(name_photo), images["split"].str.startswith("test")
+    if (nameless := photo.eq(images["file"].astype(str)) & images["split"].isin(["train", "val", "test"])).any():
+        raise InputError(f"{photo[nameless].iloc[0]}: its name is not of ImageNet, so it may train and test. {REMEDY}")
     images = images.assign(photo=photo)[tested | ~photo.isin(set(photo[tested]))].reset_index(drop=True)
     trained, selecting = (images[images["split"] == split] for split in ("train", "val"))
     if len(both := trained[trained["photo"].isin(set(selecting["photo"]))]):
