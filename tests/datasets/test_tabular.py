@@ -34,8 +34,8 @@ def write_adult(folder, *more):
         lines = [
             PERSON.format(
                 work="Private" if number % 5 else "State-gov",
-                race=adult.RACES[number % 5],
-                sex=adult.SEXES[number % 2],
+                race=[*adult.RACES][number % 5],
+                sex=[*adult.SEXES][number % 2],
                 gain=number,
                 income=("<=50K", ">50K")[number // 3 % 2] + dot,
             )

@@ -49,8 +49,8 @@ COLUMNS = (
     *("race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income"),
 )
 INCOMES = {"<=50K": 0, ">50K": 1, "<=50K.": 0, ">50K.": 1}  # with a dot in adult.test
-SEXES = ("Female", "Male")
-RACES = ("Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White")
+SEXES = {"Female": 0, "Male": 1}
+RACES = {"Amer-Indian-Eskimo": 0, "Asian-Pac-Islander": 1, "Black": 2, "Other": 3, "White": 4}
 
 
 def read_persons(path: Path) -> pd.DataFrame:
@@ -63,9 +63,8 @@ def read_persons(path: Path) -> pd.DataFrame:
             raise InputError(f"{path}: person {number} has {len(line_fields)} fields. {REMEDY}")
     table = pd.DataFrame(fields, columns=list(COLUMNS))
     known = ~table.eq("?").any(axis=1)
-    table, coded = parse_numbers(path, table, NUMBERS, REMEDY), {"sex": SEXES, "race": RACES}
-    numbers = {column: {name: i for i, name in enumerate(names)} for column, names in coded.items()}
-    for column, meaning in {"income": INCOMES, **numbers}.items():
+    table = parse_numbers(path, table, NUMBERS, REMEDY)
+    for column, meaning in {"income": INCOMES, "sex": SEXES, "race": RACES}.items():
         table[column] = metadata_tables.decode(path, table[column], meaning, REMEDY)
     return table[known].reset_index(drop=True)
 
@@ -80,9 +79,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     persons = pd.concat([trained, tested], ignore_index=True)
     values = {"sex": persons["sex"], "race": persons["race"], "both": persons["race"] * len(SEXES) + persons["sex"]}
     names = {"sex": SEXES, "race": RACES, "both": [f"{race}, {sex}" for race in RACES for sex in SEXES]}
-    table = pd.DataFrame({"split": split, "y": persons["income"], "a": values[settings["attribute"]]}).astype(
-        {"y": np.int64, "a": np.int64}
-    )
+    table = pd.DataFrame({"split": split, "y": persons["income"], "a": values[settings["attribute"]]})
     about = {
         "classes": ["at most 50K", "more than 50K"],
         "attribute": {"both": "race and sex"}.get(settings["attribute"], settings["attribute"]),

@@ -57,7 +57,7 @@ def read_defendants(path: Path) -> pd.DataFrame:
     table = table.assign(
         y=metadata_tables.decode(path, table["two_year_recid"], {0: 0, 1: 1}, REMEDY),
         sex=metadata_tables.decode(path, table["sex"], SEXES, REMEDY),
-        race=table["race"].map(RACES).fillna(len(RACES)),
+        race=table["race"].map(RACES).fillna(len(RACES)).astype(np.int64),
     )
     days, charged = (pd.to_numeric(table[column], errors="coerce") for column in FILTERED[:2])
     ordinary = table["c_charge_degree"].eq("O") | table["score_text"].eq("N/A") | charged.eq(-1)
@@ -76,11 +76,7 @@ def build(settings: Settings, data_root: Path) -> Dataset:
     validated = tested + int(settings["val_fraction"] * (len(order) - tested))
     split = np.full(len(order), "train", object)
     split[order[:tested]], split[order[tested:validated]] = "test", "val"
-    table = (
-        defendants[["y"]]
-        .assign(split=split, a=defendants[settings["attribute"]])
-        .astype({"y": np.int64, "a": np.int64})
-    )
+    table = defendants[["y"]].assign(split=split, a=defendants[settings["attribute"]])
     about = {
         "classes": ["not charged again", "charged again"],
         "attribute": settings["attribute"],

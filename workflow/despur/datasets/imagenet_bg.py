@@ -33,15 +33,8 @@ RAW = tuple(
         *("bg_challenge/mixed_rand/val", "bg_challenge/only_fg/val", "bg_challenge/no_fg/val"),
     )
 )
-SPLITS = (
-    "train",
-    "val",
-    "test",
-    "test_mixed_same",
-    "test_mixed_rand",
-    "test_only_fg",
-    "test_no_fg",
-)  # of these folders
+# of these folders
+SPLITS = ("train", "val", "test", "test_mixed_same", "test_mixed_rand", "test_only_fg", "test_no_fg")
 PUBLISHED_SIZES = {"test": 4_050}  # Xiao et al. 2021, Sec. 2: 450 images a class
 SOURCE = "https://github.com/MadryLab/backgrounds_challenge"
 LICENSE = "ImageNet: non-commercial research"

@@ -78,9 +78,10 @@ def list_images(data_root: Path, classes: list[str]) -> pd.DataFrame:
     for a, pattern in enumerate(RAW[1:]):
         folder = metadata_tables.find(data_root, pattern, REMEDY).parent
         there = [(y, folder / name) for y, name in enumerate(classes) if (folder / name).is_dir()]
-        rows += [(file, y, a) for y, place in there for file in objects.images_in(place)]
-        if not any(row[2] == a for row in rows[-1:]):
+        here = [(file, y, a) for y, place in there for file in objects.images_in(place)]
+        if not here:
             raise InputError(f"{folder} has no images in folders of the classes. {REMEDY}")
+        rows += here
     images = pd.DataFrame(rows, columns=["file", "y", "a"])
     if lacking := [name for y, name in enumerate(classes) if y not in set(images["y"])]:
         raise InputError(f"no context has images of the class {lacking[0]}, below {folder.parent}. {REMEDY}")
