@@ -8,6 +8,8 @@ from despur.inference.base import Evidence
 from despur.specs.settings import Settings
 from despur.storage.store import Array
 
+NAMES_NO_CLASS = True
+
 SETTINGS: Settings = {}
 
 

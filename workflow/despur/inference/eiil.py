@@ -25,6 +25,8 @@ from despur.inference.base import Evidence
 from despur.specs.settings import Settings, component, float_, int_
 from despur.storage.store import Array
 
+NAMES_NO_CLASS = True
+
 SETTINGS = {
     "stage1": component("methods", "erm", "App. E.2.5: the same initial ERM model as CNC"),
     "ascent_rate": float_(1e-3, "App. E.2.5: learning rate of Adam; Table A.9 sweeps it", above=0),

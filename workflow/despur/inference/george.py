@@ -17,6 +17,8 @@ from despur.numerics.umap import project
 from despur.specs.settings import Settings, bool_, component, float_, int_
 from despur.storage.store import Array
 
+NAMES_NO_CLASS = True
+
 SETTINGS = {
     "stage1": component("methods", "erm", "Sohoni et al. 2020, Sec. 4: an ERM model"),
     "components": int_(2, "released code of GEORGE: dimensions of UMAP", at_least=1),

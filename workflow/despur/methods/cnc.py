@@ -13,6 +13,7 @@ from despur.compute.transfer import to_device
 from despur.losses.alignment import alignment_distance
 from despur.losses.contrastive import contrast
 from despur.methods.base import GradientMethod, Losses
+from despur.methods.families.predicted_classes import predict_classes
 from despur.samplers.contrastive import ContrastiveSampler, distinct
 from despur.specs.hyperparameters import sgd
 from despur.specs.settings import SettingError, around, bool_, choice, component, float_, int_, uniform
@@ -88,7 +89,8 @@ class CNC(GradientMethod):
     def build_sampler(self) -> ContrastiveSampler:
         s = self.settings
         rules = {"anchors_from": s["anchors"], **{key: s[key] for key in ("positives_by", "negatives_by", "shrink")}}
-        return ContrastiveSampler(self.task.y, self.task.inferred, s["num_positives"], s["num_negatives"], **rules)
+        inferred = predict_classes(self.task, s["groups"]) if s["anchors"] == "correct" else self.task.inferred
+        return ContrastiveSampler(self.task.y, inferred, s["num_positives"], s["num_negatives"], **rules)
 
     def metadata(self) -> dict[str, Any]:
         anchors = self.sampler.draw_anchors(

@@ -17,7 +17,8 @@ from despur.compute.transfer import to_device
 from despur.losses.contrastive_adapter import one_positive_contrast
 from despur.methods.adapter import Adapter
 from despur.methods.base import Losses
-from despur.methods.families.embeddings import Bottleneck, predict_classes
+from despur.methods.families.embeddings import Bottleneck
+from despur.methods.families.predicted_classes import predict_classes
 from despur.numerics.neighbors import nearest
 from despur.samplers import hard
 from despur.specs.declarations import read_declarations

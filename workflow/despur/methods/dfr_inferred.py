@@ -5,7 +5,7 @@ The two groups of a class are the samples that zero-shot classification gets rig
 regression is fitted; ``dfr_probe`` is what their code does."""
 
 from despur.methods.dfr import DFR
-from despur.methods.families.embeddings import predict_classes
+from despur.methods.families.predicted_classes import predict_classes
 from despur.specs.declarations import read_declarations
 from despur.specs.hyperparameters import on_stage1
 from despur.specs.settings import choice, component, float_, int_

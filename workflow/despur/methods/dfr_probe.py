@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from despur.methods.dfr import equal_groups
-from despur.methods.families.embeddings import predict_classes
+from despur.methods.families.predicted_classes import predict_classes
 from despur.methods.linear_probe import LinearProbe
 from despur.specs.declarations import read_declarations
 from despur.specs.settings import choice, component

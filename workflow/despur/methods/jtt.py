@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from despur.methods.base import GradientMethod
+from despur.methods.families.predicted_classes import predict_classes
 from despur.specs.hyperparameters import as_erm
 from despur.specs.settings import choice, component, float_
 from despur.storage.store import Array
@@ -46,11 +47,12 @@ class JTT(GradientMethod):
     """ERM over training rows of which some occur several times."""
 
     def setup(self) -> None:
-        self.times = repeats(self.task.y, self.task.inferred, self.settings["upsampling"], self.settings["factor"])
+        self.predicted = predict_classes(self.task, self.settings["groups"])
+        self.times = repeats(self.task.y, self.predicted, self.settings["upsampling"], self.settings["factor"])
 
     def metadata(self) -> dict[str, float]:
         return {
-            "wrong_in_stage_1": int(np.count_nonzero(self.task.inferred != self.task.y)),
+            "wrong_in_stage_1": int(np.count_nonzero(self.predicted != self.task.y)),
             "largest_factor": float(self.times.max()),
         }
 

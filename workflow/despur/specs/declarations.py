@@ -16,7 +16,7 @@ from despur.specs.syntax import RESOLVED, find_target
 
 PACKAGE = Path(__file__).parents[1]
 DECLARATIONS = (RESOLVED - {"REVISION"}) | {
-    *("BASE", "READS_TRUE_GROUPS", "READS_VALIDATION_GROUPS", "SEEDLESS"),
+    *("BASE", "READS_TRUE_GROUPS", "READS_VALIDATION_GROUPS", "NAMES_NO_CLASS", "SEEDLESS"),
     *("SOURCE", "LICENSE"),  # of data sets: where they come from, for about.json
 }
 FUNCTIONS = {**vars(settings), **vars(hyperparameters), **vars(selfsupervised_hyperparameters)}  # of declarations

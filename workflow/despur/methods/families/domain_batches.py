@@ -7,6 +7,7 @@ import numpy as np
 
 from despur.compute.task import Task
 from despur.methods.base import GradientMethod
+from despur.methods.families.predicted_classes import predict_classes
 from despur.samplers.domains import balanced, domains
 from despur.storage.store import Array
 
@@ -28,7 +29,9 @@ class DomainMethod(GradientMethod):
 
     def setup(self) -> None:
         reading = self.settings.get("domain", "attribute")
-        self.rows = domains(self.task.y, self.task.inferred, reading)
+        majority = reading == "majority"
+        inferred = predict_classes(self.task, self.settings["groups"]) if majority else self.task.inferred
+        self.rows = domains(self.task.y, inferred, reading)
         self.domain, self.num_domains = self.task.per_sample(self.rows), int(self.rows.max()) + 1
 
     def metadata(self) -> dict[str, Any]:

@@ -1,13 +1,11 @@
 """Small networks on a foundation model's embeddings (Sec. 3.2 of Zhang & Re 2022): a bottleneck or nothing, then a
 linear head."""
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize, relu
 
 from despur.compute.task import Stage1Outputs, Task
-from despur.specs.declarations import read_declarations
 from despur.specs.settings import SettingError
 from despur.storage.store import Array
 
@@ -64,19 +62,6 @@ def stage1_outputs(task: Task) -> Stage1Outputs:
     if task.stage1_outputs.head.shape != wanted:
         raise SettingError(f"the stage-1 model's class embeddings are {task.stage1_outputs.head.shape}, not {wanted}")
     return task.stage1_outputs
-
-
-def predict_classes(task: Task, inference: str) -> Array:
-    """The classes that the inference predicts for the training samples, (N,).
-
-    An inference that reads attributes gives values of the attribute. Each value then stands for the class in which
-    it has the largest share, such as land for landbirds."""
-    y, groups, declaration = task.y, task.inferred, read_declarations("inference", inference)
-    if not (declaration.get("READS_TRUE_GROUPS") or declaration.get("READS_VALIDATION_GROUPS")):
-        return groups
-    counts = np.zeros((int(groups.max()) + 1, int(y.max()) + 1))
-    np.add.at(counts, (groups, y), 1)
-    return (counts / np.maximum(counts.sum(axis=0), 1)).argmax(axis=1)[groups]
 
 
 def freeze(head: nn.Module, weight: Array) -> None:

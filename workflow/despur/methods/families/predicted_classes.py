@@ -1,0 +1,27 @@
+"""Inferred attributes as classes, for methods that compare them with the true class."""
+
+import numpy as np
+
+from despur.compute.task import Task
+from despur.specs.declarations import read_declarations
+from despur.specs.settings import SettingError
+from despur.storage.store import Array
+
+
+def predict_classes(task: Task, inference: str) -> Array:
+    """The classes that the inference predicts for the training samples, (N,).
+
+    An inference that reads attributes gives values of the attribute. Each value then stands for the class in which
+    it has the largest share, such as land for landbirds. Raises SettingError for an inference that declares
+    NAMES_NO_CLASS."""
+    y, groups, declaration = task.y, task.inferred, read_declarations("inference", inference)
+    if declaration.get("NAMES_NO_CLASS"):
+        raise SettingError(
+            f"groups={inference}: no class can be read from what it infers, but here it is compared with the true "
+            "class: choose groups=predictions or clusters, or a method that reads any attribute, such as gdro"
+        )
+    if not (declaration.get("READS_TRUE_GROUPS") or declaration.get("READS_VALIDATION_GROUPS")):
+        return groups
+    counts = np.zeros((int(groups.max()) + 1, int(y.max()) + 1))
+    np.add.at(counts, (groups, y), 1)
+    return (counts / np.maximum(counts.sum(axis=0), 1)).argmax(axis=1)[groups]
