@@ -76,8 +76,8 @@ def load_evidence(scorecard: Path | None = None, reference: Path = REFERENCE) ->
     number is compared there, and of claims an order is looked at. What reference runs measured on the papers' data
     counts in the ledger, which knows the revisions of what made it."""
     recorded, here = reference / "ledger/scorecard.csv", [scorecard] if scorecard else []
-    kept = [read_scorecard(file) for file in sorted(reference.rglob("scorecard.csv")) if file != recorded]
-    tables = [drop_papers_data(table) for table in kept if "tier" in table]  # else of earlier rules
+    kept = [file for file in sorted(reference.rglob("scorecard.csv")) if file != recorded]
+    tables = [drop_papers_data(read_scorecard(file)) for file in kept]
     tables += [read_scorecard(file) for file in (recorded, *here) if file.exists()]
     none = list_not_run()
     return gather_evidence([none, *(drop_earlier_claims(table, none) for table in tables)])
