@@ -11,14 +11,16 @@ from despur.evidence.all_evidence import load_evidence
 from despur.evidence.ledger import files as ledger
 from despur.evidence.ledger.record_checks import load_sound
 from despur.evidence.ledger.standing import judge_records
+from despur.evidence.verdicts import Tier
 from despur.orchestration.experiments import load_experiments
 from despur.papers.cnc import findings as cnc
 from despur.papers.domain_temperature.findings import STANDARD, describe_control, describe_others, describe_points
 from despur.reporting.pages import findings, judged_claims, number_lists, open_choices
 from despur.reporting.pages.findings import format_findings, format_kinds
-from despur.reporting.pages.fitted_settings import describe_fitted
+from despur.reporting.pages.fitted_settings import tabulate_fitted
 from despur.reporting.pages.judged_claims import format_judged_claims
-from despur.reporting.pages.number_lists import describe_if_normal, describe_standing, describe_unknown, list_numbers
+from despur.reporting.pages.number_lists import describe_unknown, list_numbers
+from despur.reporting.pages.paper_findings import gather_findings
 
 OUTDATED = "bring it up to date: despur ledger report"
 
@@ -34,7 +36,8 @@ def test_the_pages_are_of_the_records_of_today(monkeypatch):
     monkeypatch.chdir(SOURCE)
     records = judge_records(load_sound(ledger.LEDGER)[0])
     evidence = load_evidence()
-    assert format_findings(evidence, records) == findings.PAGE.read_text(), OUTDATED
+    found = gather_findings(evidence, records)
+    assert format_findings(evidence, records, found) == findings.PAGE.read_text(), OUTDATED
     assert format_judged_claims(evidence.claims) == judged_claims.PAGE.read_text(), OUTDATED
     assert open_choices.format_choices(open_choices.load_choices()) == open_choices.PAGE.read_text(), OUTDATED
 
@@ -45,26 +48,31 @@ def test_numbers_of_a_method_and_metric_stand_together():
     assert list_numbers([number(), other, count]) == (
         "test id accuracy of `mmd` 92.9 % (ours 95.44; Table 1, sigma=50) and 1 more; samples 12 (ours 12; Table 1)"
     )
-    two = [number(setting=""), number(setting="", paper_dataset="cmnist", reported=1.0, ours=2.0)]
-    assert "92.9 % (ours 95.44; Table 1, cmnist_3v5)" in list_numbers(two)
     many = [number(method=f"m{i}") for i in range(number_lists.GROUPS + 2)]
     assert list_numbers(many).endswith("; and 2 further methods and metrics")
 
 
-def test_verdicts_say_how_many_stand_among_all_and_with_wider_noise_of_the_paper():
-    decided = [number(verdict="within 2", threefold=wider) for wider in ("within 5", "within 2", "not known", "")]
-    assert describe_standing(decided, {"within 5": 0, "within 2": 1}, findings.NEAR) == (
-        "4, of which 1 remain if 5 % of all such verdicts may be false; if the paper's seeds vary three times as much "
-        "as ours, 2 of 3 without a deviation: "
-    )
-    assert describe_standing([number(verdict="as printed", threefold="")], {}, ["as printed"]) == ""
+def test_numbers_with_a_verdict_stand_in_a_table_the_first_of_each_metric_and_method():
+    normal = {"verdict": "not known", "if_normal": "beyond 5"}
+    measured = [number(verdict="within 5"), number(verdict="within 2", reported=0), number(**normal, method="erm")]
+    measured += [number(verdict="not known", if_normal="")]
+    _, table = findings.describe_numbers([SimpleNamespace(paper="cnc", measurements=measured)])
+    assert table.splitlines()[2:] == [
+        "| within 2 or 5 | `cnc` | test id accuracy of `mmd` | 92.9 % | 95.44 | Table 1, sigma=50 | 1 |",
+        "| beyond 5 if seeds are normal | `cnc` | test id accuracy of `erm` | 92.9 % | 95.44 | Table 1, sigma=50 | – |",
+    ]
+    assert findings.describe_numbers([SimpleNamespace(paper="cnc", measurements=measured[3:])]) == []
 
 
-def test_numbers_beyond_5_with_normal_seeds_are_listed_with_their_side():
-    measured = [number(if_normal=verdict, difference=d) for verdict, d in (("beyond 5", 8), ("beyond 5", -9), ("", 0))]
-    said = describe_if_normal(measured)
-    assert "2 of them are beyond 5 points, 1 above print and 1 below: test id accuracy" in said
-    assert describe_if_normal(measured[2:]) == ""
+def test_claims_that_are_decided_stand_in_a_table_the_surest_first():
+    row = {"paper": "cnc", "tier": Tier.PAPER, "paper_dataset": "cmnist", "verdict": "holds"}
+    rows = [row | {"statement": "C beats D on CMNIST*", "q": 0.31}, row | {"statement": "E beats F", "q": 0.04}]
+    rows += [row | {"statement": "G", "q": 0.5, "verdict": "undecided"}, row | {"statement": "H", "tier": ""}]
+    _, table = findings.describe_claims([SimpleNamespace(claims=pd.DataFrame(rows))])
+    assert table.splitlines()[2:] == [
+        "| holds | `cnc` | E beats F | cmnist | 0.04 |",
+        "| holds | `cnc` | C beats D on CMNIST\\* | cmnist | 0.31 |",
+    ]
 
 
 def test_what_a_fitted_setting_gives_is_of_the_number_that_it_was_found_on():
@@ -76,12 +84,12 @@ def test_what_a_fitted_setting_gives_is_of_the_number_that_it_was_found_on():
     measured += [number(**common | {"verdict": "not known"}, method="jtt", choices=colors)]
     names = ("erm+epochs=3", "cim", "cim+kl=sum")
     runs = [record(f"cmnist+colors=released/{method}/s0", seconds=1800) for method in names]
-    of_cim, of_all = describe_fitted("cnc", measured, [*runs, record("cmnist/erm/s0", seconds=3600)])
-    assert "`kl=mean` of `cim`" in of_cim
-    assert "ours 41.2), used by 1 runs (1 of full length) of 0.5 hours. Other" in of_cim and "none compared" in of_cim
-    assert "`colors=released` (" in of_all
-    assert "ours 33.3), used by 3 runs (2 of full length) of 1.5 hours." in of_all and "runs: 1 not known." in of_all
-    assert "not run yet" in next(describe_fitted("cnc", measured, []))
+    runs.append(record("cmnist/erm/s0", seconds=3600))
+    found = SimpleNamespace(paper="cnc", measurements=measured, records=runs)
+    of_cim, of_all = tabulate_fitted(found)
+    assert of_cim[0] == "`kl=mean` of `cim`" and of_cim[2:] == ["41.2", "1", "0.5", "none compared"]
+    assert of_all[0] == "`colors=released`" and of_all[2:] == ["33.3", "3, 1 of them shorter", "1.5", "1 not known"]
+    assert next(tabulate_fitted(SimpleNamespace(paper="cnc", measurements=measured, records=[])))[3:5] == ["0", "0.0"]
 
 
 def test_all_that_is_compared_is_counted_by_the_kind_of_its_settings():

@@ -28,18 +28,19 @@ def report_ledger() -> Iterator[str]:
     from despur.evidence.ledger.record_checks import load_sound
     from despur.evidence.ledger.standing import judge_records
     from despur.reporting import reference
-    from despur.reporting.pages import findings, judged_claims, ledger_report, open_choices, summary
+    from despur.reporting.pages import findings, judged_claims, open_choices, paper_findings, summary
 
     summary.check_marks()
     yield from check_ledger()
     yield f"written  {reference.keep_ledger_verdicts(JUDGED)}"
     records = judge_records(load_sound(LEDGER)[0])
-    for paper, file in ledger_report.write_reports(records):
-        yield Row(f"written  {file}", "written", paper=paper, file=str(file))
     evidence = load_evidence()
+    found = paper_findings.gather_findings(evidence, records)
+    for paper, file in paper_findings.write_readmes(found):
+        yield Row(f"written  {file}", "written", paper=paper, file=str(file))
     yield from (f"written  {file}" for file in summary.renew_documents(evidence))
     for file, text in (
-        (findings.PAGE, findings.format_findings(evidence, records)),
+        (findings.PAGE, findings.format_findings(evidence, records, found)),
         (judged_claims.PAGE, judged_claims.format_judged_claims(evidence.claims)),
         (open_choices.PAGE, open_choices.format_choices(open_choices.load_choices())),
     ):

@@ -1,67 +1,116 @@
-"""The page *What we found*: of each paper what reproduces, what does not, what is not known and why; the settings
-that were found on printed numbers, with their runs and hours. Every word about a result follows from records."""
+"""The page *What we found*, in two screens: what reproduces, what does not, which settings were found on printed
+numbers, with their runs and hours, and what is open. Every word about a result follows from records."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
 
-from despur.evidence.all_evidence import Evidence, PaperEvidence
+from despur.evidence.all_evidence import Evidence
 from despur.evidence.ledger.standing import JudgedRecord
 from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.counts import COMPARED
-from despur.evidence.runs.sources import Sources
 from despur.evidence.verdicts import COUNTED, MEASURED, ClaimVerdict, NumberVerdict, Settings
 from despur.orchestration.paper_folders import find_paper
 from despur.reporting.markdown import escape_star, to_markdown
-from despur.reporting.pages.fitted_settings import describe_fitted
-from despur.reporting.pages.judged_claims import (
-    JUDGED,
-    NOT_MEASURED,
-    describe_claims,
-    describe_other_encoder,
-    select_judged,
-    select_own,
-)
-from despur.reporting.pages.ledger_report import describe_hours, select_records
+from despur.reporting.pages.fitted_settings import tabulate_fitted
+from despur.reporting.pages.judged_claims import JUDGED, format_q, select_own
 from despur.reporting.pages.number_lists import (
     count_datasets,
-    describe_if_normal,
-    describe_standing,
-    describe_unknown,
-    list_numbers,
+    format_number,
+    group_numbers,
+    is_beyond_if_normal,
     select_verdicts,
-    split_if_normal,
 )
-from despur.reporting.pages.open_work import describe_open_work, list_open_work
-from despur.reporting.pages.summary import PaperSummary, summarize_papers
+from despur.reporting.pages.open_work import describe_group
+from despur.reporting.pages.paper_findings import PaperFindings
+from despur.reporting.pages.summary import CLAIMS, COUNTS, format_markdown
 
 PAGE = Path("docs/what_we_found.md")
 NEAR = (NumberVerdict.WITHIN_2, NumberVerdict.WITHIN_5)
 INTRODUCTION = """# What we found
 
-After this page you know which printed numbers of the papers reproduce here, which do not, and what is not known and
-why. `despur ledger report` writes it from the [ledger](ledger.md); [Reading the results](reading_results.md) explains
-the verdicts, [Choices that papers leave open](open_choices.md) lists what was tried of each, and `make verdicts` shows
-every number, of which some stand here as examples.
-
-All of it is measured on the papers' own data; each distinct printed number counts once. *Ours* is of the test split
-unless the metric names another one, and of the model that the method keeps: where validation data select a step, that
-with the best worst group (of equals, the best average), else the last. *Within 5* is not *equal*: the whole interval of
-the difference lies within 5 points. *Beyond 5* may be due to a choice that the paper leaves open. With three seeds
-hardly any such verdict can remain where only 5 % of all may be false."""
+After this page you know which printed numbers and claims of the papers reproduce on their own data, which do not, and
+which unstated choices matter. `despur ledger report` writes it from the [ledger](ledger.md). Details are in the paper's
+README (first column), in [Claims on the papers' data](judged_claims.md) and in
+[Choices that papers leave open](open_choices.md). [Reading the results](reading_results.md) explains the verdicts."""
 
 
-def format_findings(evidence: Evidence, records: list[JudgedRecord]) -> str:
-    """The page."""
-    parts = [INTRODUCTION, describe_all(evidence, records), format_kinds(evidence.measurements)]
-    for paper, summary in zip(evidence.papers, summarize_papers(evidence), strict=True):
-        measurements = [measurement for measurement in evidence.measurements if measurement.paper == summary.paper]
-        claims = evidence.claims[evidence.claims["paper"].eq(summary.paper)]
-        parts += [f"## {summary.title}", "\n".join(describe_paper(summary, paper, claims, measurements, records))]
+def format_findings(evidence: Evidence, records: list[JudgedRecord], findings: list[PaperFindings]) -> str:
+    """The page. ``records``: the whole ledger."""
+    summaries = [found.summary for found in findings]
+    columns = [CLAIMS, *(title for title in COUNTS if title != "not compared")]
+    parts = [INTRODUCTION, describe_all(evidence, records), format_markdown(summaries, PAGE.parent, columns)]
+    parts += ["Settings of the numbers that are compared:", format_kinds(evidence.measurements)]
+    for title, describe in SECTIONS.items():
+        parts += [f"## {title}", *(describe(findings) or ["None so far."])]
     return "\n\n".join([*parts, "[All pages](index.md)"]) + "\n"
+
+
+def describe_claims(findings: list[PaperFindings]) -> list[str]:
+    """A table of the claims that are decided, the surest first."""
+    own = select_own(pd.concat([found.claims for found in findings]))
+    decided = own[own["verdict"].isin([ClaimVerdict.HOLDS, ClaimVerdict.FAILS])]
+    surest = decided.assign(q=decided["q"].astype(float)).sort_values("q", kind="stable", na_position="first")
+    rows = [
+        [row.verdict, f"`{row.paper}`", escape_star(row.statement), row.paper_dataset, format_q(row.q)]
+        for row in surest.itertuples()
+    ]
+    said = "*q*: the share of false verdicts among all that are as sure as this one."
+    return [said, to_markdown(["verdict", "paper", "claim", "data", "q"], rows)] if rows else []
+
+
+def describe_numbers(findings: list[PaperFindings]) -> list[str]:
+    """A table of the numbers with a verdict, the first of each metric and method."""
+    rows = []
+    for title, select in VERDICTS.items():
+        for found in findings:
+            for numbers in group_numbers(filter(select, found.measurements)):
+                rows.append([title, f"`{found.paper}`", *format_number(numbers[0]), len(numbers) - 1 or "–"])
+    titles = ["verdict", "paper", "number", "printed", "ours", "where", "further"]
+    said = (
+        "The first of each metric and method; *further*: how many others have the same verdict. *If seeds are normal*: "
+        "by 90 % intervals, each for itself, which is no verdict."
+    )
+    return [said, to_markdown(titles, rows)] if rows else []
+
+
+def describe_choices(findings: list[PaperFindings]) -> list[str]:
+    """A table of the settings that were found on printed numbers; below it what papers' files say of choices."""
+    rows = [[f"`{found.paper}`", *row] for found in findings for row in tabulate_fitted(found)]
+    said = [f"- `{found.paper}`: {text}" for found in findings for text in describe_own_findings(found)]
+    titles = ["paper", "choice", "found on", "ours there", "runs", "hours", "other numbers of these runs"]
+    table = ["Settings that were found on printed numbers, which are then never compared:", to_markdown(titles, rows)]
+    return [*(table if rows else []), *(["\n".join(said)] if said else [])]
+
+
+def describe_own_findings(found: PaperFindings) -> Iterator[str]:
+    """What a paper's own ``findings.py`` says of its records."""
+    if (find_paper(found.paper) / "findings.py").exists():
+        yield from import_module(f"despur.papers.{found.paper}.findings").describe_findings(found.records)
+
+
+def describe_open(findings: list[PaperFindings]) -> list[str]:
+    """What waits for runs on the data sets that were measured."""
+    said = [f"- `{found.paper}`: {describe_group(found.open_work)}." for found in findings if found.open_work]
+    return ["\n".join(said)] if said else []
+
+
+VERDICTS: dict[str, Callable[[Measurement], bool]] = {
+    "within 2 or 5": lambda number: number.verdict in NEAR,
+    "beyond 5": lambda number: number.verdict == NumberVerdict.BEYOND_5,
+    "beyond 5 if seeds are normal": is_beyond_if_normal,
+    "as printed": lambda number: number.verdict == NumberVerdict.AS_PRINTED,
+    "not as printed": lambda number: number.verdict == NumberVerdict.NOT_AS_PRINTED,
+}
+SECTIONS = {
+    "Claims that are decided": describe_claims,
+    "Numbers with a verdict": describe_numbers,
+    "Choices that papers leave open": describe_choices,
+    "Open for want of time alone": describe_open,
+}
 
 
 def describe_all(evidence: Evidence, records: list[JudgedRecord]) -> str:
@@ -103,7 +152,8 @@ def describe_claim_counts(verdicts: "pd.Series[str]") -> str:
 
 def describe_direction(unknown: Iterable[Measurement]) -> str:
     """How many numbers are beyond 5 points if seeds are normal, and how many of these are above print."""
-    beyond, above = split_if_normal(unknown)
+    beyond = [*filter(is_beyond_if_normal, unknown)]
+    above = sum(measurement.difference > 0 for measurement in beyond)
     return f", though {len(beyond)} lie beyond if seeds are normal, **{above} of them above print**" if beyond else ""
 
 
@@ -117,61 +167,3 @@ def format_kinds(measurements: Iterable[Measurement]) -> str:
         title = kind or "none (counts of data)"
         rows.append([title, *map(str, [sum(kind_counts), *kind_counts])] if any(kind_counts) else [])
     return to_markdown(["settings", "compared", *verdicts], filter(None, rows))
-
-
-def describe_paper(
-    summary: PaperSummary,
-    paper: PaperEvidence,
-    claims: pd.DataFrame,
-    measurements: list[Measurement],
-    records: list[JudgedRecord],
-) -> Iterator[str]:
-    """Items of a list."""
-    yield f"- {escape_star(summary.claim)}"
-    yield from describe_claims(select_judged(select_own(claims)))
-    for title, verdicts in (
-        ("Within 2 or 5 points of print", NEAR),
-        ("Beyond 5 points", (NumberVerdict.BEYOND_5,)),
-        ("What does not vary, as printed or not", COUNTED),
-    ):
-        if decided := select_verdicts(measurements, verdicts):
-            yield f"- **{title}**: {describe_standing(decided, paper.standing, verdicts)}{list_numbers(decided)}."
-    if other := select_verdicts(measurements, (NumberVerdict.OTHER_SETTINGS,)):
-        places = dict.fromkeys(place for measurement in other for place in measurement.places)
-        yield (
-            f"- **Measured with other settings or another encoder than print's**, so not compared: {len(other)} "
-            f"({', '.join(places)})."
-        )
-    yield from describe_not_compared(select_verdicts(measurements, (NumberVerdict.NOT_COMPARED,)))
-    if unknown := select_verdicts(measurements, (NumberVerdict.NOT_KNOWN,)):
-        yield f"- **Not known**: {len(unknown)} numbers. {describe_unknown(unknown)}{describe_if_normal(unknown)}"
-    if open_numbers := select_verdicts(measurements, NOT_MEASURED):
-        yield f"- **Not measured**: {len(open_numbers)} numbers ({count_datasets(open_numbers)})."
-    if measured_datasets := {number.paper_dataset for number in measurements if number.verdict in MEASURED}:
-        sources = Sources(where={judged.key: str(judged.record.path) for judged in records if not judged.reason})
-        yield from describe_open_work(list_open_work(summary.paper, measured_datasets, sources))
-    yield from describe_other_encoder(claims)
-    own_records = select_records(summary.paper, records)
-    yield from describe_fitted(summary.paper, measurements, own_records)
-    if (find_paper(summary.paper) / "findings.py").exists():
-        describe = import_module(f"despur.papers.{summary.paper}.findings").describe_findings
-        yield from (f"- {said}" for said in describe(records))
-    if own_records:
-        yield f"- **Runs**: {len(own_records)} count. {describe_hours(own_records)}"
-
-
-def describe_not_compared(measurements: list[Measurement]) -> Iterator[str]:
-    """What cannot be compared, by reason: what was measured, and how many other numbers."""
-    measured: dict[str, list[Measurement]] = {}
-    others = Counter[str]()
-    for measurement in measurements:
-        if measurement.method and not pd.isna(measurement.ours):
-            measured.setdefault(measurement.reason, []).append(measurement)
-        else:
-            others[measurement.reason] += 1
-    if measured:
-        said = "; ".join(f"{reason}: {list_numbers(same)}" for reason, same in measured.items())
-        yield f"- **Measured, and not comparable**: {escape_star(said)}."
-    if others:
-        said = "; ".join(f"{count} ({reason})" for reason, count in others.items())
-        yield f"- **Further numbers that are not compared**, with the reason: {escape_star(said)}."

@@ -5,46 +5,45 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from despur.evidence.ledger.standing import JudgedRecord
-from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.choices import is_trial
 from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.numbers.settings import is_run_of, was_found_on
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import load_experiments
 from despur.reporting.markdown import escape_star
+from despur.reporting.pages.paper_findings import PaperFindings
 from despur.specs.names import parse
 
 
-def describe_fitted(paper: str, measurements: list[Measurement], records: list[JudgedRecord]) -> Iterator[str]:
-    """The settings that were found on printed numbers, what they give there, how other numbers of the same runs
-    compare, and what these runs took. ``records``: those of the paper that count."""
+def tabulate_fitted(found: PaperFindings) -> Iterator[list[str]]:
+    """Of each choice that was found on printed numbers: the settings, on which numbers, what they give there, how many
+    runs have them and what these took, and how other numbers of these runs compare."""
     rules: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for rule in load_experiments(paper).get("fitted", []):
+    for rule in load_experiments(found.paper).get("fitted", []):
         methods = f" of {', '.join(f'`{method}`' for method in rule['methods'])}" if "methods" in rule else ""
         rules.setdefault((methods, rule["found_on"]), []).append(rule)
     for (methods, found_on), same in rules.items():
-        of_fitted = [
+        fitted = [
             measurement
-            for measurement in measurements
+            for measurement in found.measurements
             if any(f", {rule['setting']} ({found_on})" in f", {measurement.choices}" for rule in same)
         ]
-        counts = Counter(measurement.verdict for measurement in of_fitted)
-        others = ", ".join(f"{counts[verdict]} {verdict}" for verdict in COMPARED if counts[verdict])
+        counts = Counter(measurement.verdict for measurement in fitted)
         there = [
             f"{measurement.ours:.4g}"
-            for measurement in of_fitted
+            for measurement in fitted
             if measurement.verdict == NumberVerdict.FITTED and was_found_on(same, measurement)
         ]
-        ours = f"; ours {', '.join(there)}" if there else ""
-        runs = select_fitted_runs(paper, same, records)
-        hours = sum(judged.record.content["run"]["seconds"] for judged in runs) / 3600
-        full = sum(not is_trial(judged.key.split("/")[1]) for judged in runs)
-        used = f"used by {len(runs)} runs ({full} of full length) of {hours:.1f} hours" if runs else "not run yet"
-        settings = " and ".join(f"`{rule['setting']}`" for rule in same)
-        yield (
-            f"- **Fitted to print**: {settings}{methods} ({escape_star(found_on)}{ours}), {used}. Other numbers of "
-            f"such runs: {others or 'none compared'}."
-        )
+        runs = select_fitted_runs(found.paper, same, found.records)
+        trials = sum(is_trial(judged.key.split("/")[1]) for judged in runs)
+        yield [
+            " and ".join(f"`{rule['setting']}`" for rule in same) + methods,
+            escape_star(found_on),
+            ", ".join(there) or "–",
+            f"{len(runs)}{f', {trials} of them shorter' if trials else ''}",
+            f"{sum(judged.record.content['run']['seconds'] for judged in runs) / 3600:.1f}",
+            ", ".join(f"{counts[verdict]} {verdict}" for verdict in COMPARED if counts[verdict]) or "none compared",
+        ]
 
 
 def select_fitted_runs(

@@ -76,8 +76,12 @@ def format_row(row: dict[Any, Any]) -> list[str]:
         margin = f", margin {row['margin']:g}" if row["margin"] and not pd.isna(row["margin"]) else ""
         said[1:] = [f"`{pair}`{of}", f"{format_estimate(row['estimate'], row['low'], row['high'])}{margin}"]
     why = "; ".join(text for text in (row["reason"], row["advice"]) if text)
-    q = "–" if pd.isna(row["q"]) else f"{row['q']:.2g}"
-    return [*said, str(row["seeds"]), str(row["verdict"]), q, why or "–"]
+    return [*said, str(row["seeds"]), str(row["verdict"]), format_q(row["q"]), why or "–"]
+
+
+def format_q(q: float) -> str:
+    """Two digits; a dash where there is none."""
+    return "–" if pd.isna(q) else f"{q:.2g}"
 
 
 def has_estimate(row: dict[Any, Any]) -> bool:
@@ -101,20 +105,15 @@ def explain_missing(reason: str, collapsed: str) -> str:
 
 
 def describe_claims(judged: pd.DataFrame) -> Iterator[str]:
-    """How many claims have each verdict on the paper's data; those that are decided, in words."""
+    """How many claims have each verdict on the paper's data."""
     if len(judged):
         counts = Counter(judged["verdict"])
         decided = judged[judged["verdict"].isin([ClaimVerdict.HOLDS, ClaimVerdict.FAILS])]
-        decided = decided.assign(q=decided["q"].astype(float)).sort_values("q", kind="stable", na_position="first")
-        said = [
-            f"\n  - “{row.statement}” ({row.paper_dataset}) {row.verdict}{'' if pd.isna(row.q) else f', q {row.q:.2g}'}"
-            for row in decided.itertuples()
-        ]
         each = ", ".join(f"{verdict} {counts[verdict]}" for verdict in counts)
-        if said:
+        if len(decided):
             stands = mark_standing(decided).sum()
             each += f" (of {len(decided)} decided, {stands} stand if 5 % of such verdicts may be false)"
-        yield escape_star(f"- **[Claims on the paper's data](judged_claims.md)**: {each}{''.join(said)}")
+        yield f"- **Claims on the paper's data**: {each}."
 
 
 def describe_other_encoder(claims: pd.DataFrame) -> Iterator[str]:

@@ -1,43 +1,29 @@
-"""What the ledger has measured of each paper, as the paper folders' READMEs show it between two marks."""
+"""What the ledger has measured of a paper, as the README of its folder shows it."""
 
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
-from pathlib import Path
+from collections.abc import Collection
 
 import numpy as np
 
 from despur.evidence.ledger.standing import JudgedRecord
 from despur.evidence.numbers.choices import is_trial
 from despur.orchestration.experiments import load_experiments
-from despur.orchestration.paper_folders import find_papers
-from despur.reporting.markdown import replace_between, to_markdown
+from despur.reporting.markdown import to_markdown
 from despur.specs.names import parse
-from despur.storage.texts import write_text
 
-MARKS = ("<!-- generated: measured -->\n", "<!-- end -->")
 METRICS = ("worst_group_accuracy", "average_accuracy", "probe_accuracy", "domain_accuracy")
 
 
-def write_reports(records: list[JudgedRecord]) -> Iterator[tuple[str, Path]]:
-    """Bring every README up to date with the ``records`` of the ledger; (paper, file) of each that changed."""
-    for paper, home in find_papers().items():
-        file = home / "README.md"
-        new = replace_between(text := file.read_text(), *MARKS, report_paper(paper, records))
-        if new != text:
-            write_text(file, new)
-            yield paper, file
-
-
-def report_paper(paper: str, records: list[JudgedRecord]) -> str:
+def report_records(records: list[JudgedRecord]) -> str:
     """A line for each method and data set of a paper: seeds, and accuracies on its test splits, means over seeds (and
-    deviations). Below them how many trials there are, and the hours that were spent."""
-    own_records = select_records(paper, records)
-    recorded = group_seeds(own_records)
+    deviations). Below them how many trials there are, and the hours that were spent. ``records``: those of the paper
+    that count."""
+    recorded = group_seeds(records)
     groups = {name: by_seed for name, by_seed in recorded.items() if not is_trial(name[1])}
     if not recorded:
-        return "Nothing yet.\n"
+        return "No run is recorded.\n"
     counted = {name: [by_seed[seed] for seed in range(count_seeds(by_seed))] for name, by_seed in groups.items()}
     accuracies = {name: measure_accuracies(seed_records) for name, seed_records in counted.items()}
     columns = list(dict.fromkeys(metric for by_metric in accuracies.values() for metric in by_metric))
@@ -47,7 +33,7 @@ def report_paper(paper: str, records: list[JudgedRecord]) -> str:
         lines.append([*(f"`{part}`" for part in name), describe_seeds(groups[name]), *cells])
     said = (
         "Percent: means and, in brackets, deviations over seeds; of probes, with the smallest share of labels. "
-        f"{describe_trials(recorded)}{describe_hours(own_records)} "
+        f"{describe_trials(recorded)}{len(records)} runs count. {describe_hours(records)} "
         "What is open, and its hours: `despur plan --open --configfile config/published.yaml --device cpu`."
     )
     return f"{to_markdown(['data set', 'method', 'seeds', *columns], lines)}\n\n{said}\n"

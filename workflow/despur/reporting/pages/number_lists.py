@@ -2,33 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.tables import format_digits
-from despur.evidence.numbers.verdicts import P_VALUES
 from despur.evidence.verdicts import NumberVerdict
 
 FEW = 10  # seeds: as many as the reference has
 GROUPS = 4  # of numbers that are listed: methods and metrics
-
-
-def describe_standing(
-    decided: list[Measurement], standing: Mapping[str, int], verdicts: Collection[NumberVerdict]
-) -> str:
-    """``10, of which 0 remain if 5 % of all such verdicts may be false; if the paper's seeds vary three times as much
-    as ours, 2 of 9 without a deviation: ``, of numbers with one of these verdicts; nothing of what does not vary."""
-    if not {*verdicts} <= P_VALUES.keys():
-        return ""
-    remaining = sum(standing[verdict] for verdict in verdicts)
-    stands = f"{len(decided)}, of which {remaining} remain if 5 % of all such verdicts may be false"
-    fixed = [measurement for measurement in decided if measurement.threefold]
-    if not fixed:
-        return f"{stands}: "
-    same = sum(measurement.threefold in verdicts for measurement in fixed)
-    return (
-        f"{stands}; if the paper's seeds vary three times as much as ours, {same} of {len(fixed)} without a deviation: "
-    )
 
 
 def select_verdicts(measurements: list[Measurement], verdicts: Collection[NumberVerdict]) -> list[Measurement]:
@@ -36,22 +17,29 @@ def select_verdicts(measurements: list[Measurement], verdicts: Collection[Number
     return [measurement for measurement in measurements if measurement.verdict in verdicts]
 
 
+def group_numbers(measurements: Iterable[Measurement]) -> list[list[Measurement]]:
+    """Those of each metric and method together."""
+    groups: dict[tuple[str, str], list[Measurement]] = {}
+    for measurement in measurements:
+        groups.setdefault((measurement.metric, measurement.method), []).append(measurement)
+    return [*groups.values()]
+
+
+def format_number(measurement: Measurement) -> tuple[str, str, str, str]:
+    """What it is (``test id accuracy of `mmd```), printed (``92.9 %``), ours, and where it is printed."""
+    name = measurement.metric.replace("_", " ") + (f" of `{measurement.method}`" if measurement.method else "")
+    unit = " %" if measurement.unit == "percent" else ""
+    where = ", ".join(filter(None, [measurement.places[0], measurement.setting.replace(";", ", ")]))
+    return name, format_digits(measurement.reported, 4) + unit, format_digits(measurement.ours, 4), where
+
+
 def list_numbers(measurements: list[Measurement]) -> str:
     """``test id accuracy of `mmd` 92.9 % (ours 95.4; Table 1, sigma=50) and 2 more, ...``: the first number of each
     metric and method."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    several = len({measurement.paper_dataset for measurement in measurements}) > 1
-    for measurement in measurements:
-        words = measurement.metric.replace("_", " "), measurement.method
-        unit = " %" if measurement.unit == "percent" else ""
-        named = [measurement.places[0], measurement.paper_dataset * several, measurement.setting.replace(";", ", ")]
-        place = ", ".join(filter(None, named))
-        printed, ours = format_digits(measurement.reported, 4), format_digits(measurement.ours, 4)
-        groups.setdefault(words, []).append(f"{printed}{unit} (ours {ours}; {place})")
-    said = [
-        f"{metric}{f' of `{method}`' if method else ''} {first}{f' and {len(more)} more' if more else ''}"
-        for (metric, method), (first, *more) in groups.items()
-    ]
+    said = []
+    for first, *more in group_numbers(measurements):
+        name, printed, ours, where = format_number(first)
+        said.append(f"{name} {printed} (ours {ours}; {where}){f' and {len(more)} more' if more else ''}")
     rest = [f"and {len(said) - GROUPS} further methods and metrics"] if len(said) > GROUPS else []
     return "; ".join([*said[:GROUPS], *rest])
 
@@ -71,21 +59,9 @@ def describe_unknown(measurements: list[Measurement]) -> str:
     )
 
 
-def split_if_normal(measurements: Iterable[Measurement]) -> tuple[list[Measurement], int]:
-    """Those that are beyond 5 points if seeds are normal, and how many of them are above print."""
-    beyond = [measurement for measurement in measurements if measurement.if_normal == NumberVerdict.BEYOND_5]
-    return beyond, sum(measurement.difference > 0 for measurement in beyond)
-
-
-def describe_if_normal(measurements: list[Measurement]) -> str:
-    """Those that are beyond 5 points if seeds are normal; nothing where none is."""
-    beyond, above = split_if_normal(measurements)
-    if not beyond:
-        return ""
-    return (
-        f" If seeds are normal (90 % intervals, each for itself), {len(beyond)} of them are beyond 5 points, {above} "
-        f"above print and {len(beyond) - above} below: {list_numbers(beyond)}."
-    )
+def is_beyond_if_normal(measurement: Measurement) -> bool:
+    """Whether a number of which nothing is shown is beyond 5 points if seeds are normal."""
+    return measurement.verdict == NumberVerdict.NOT_KNOWN and measurement.if_normal == NumberVerdict.BEYOND_5
 
 
 def count_datasets(measurements: list[Measurement]) -> str:

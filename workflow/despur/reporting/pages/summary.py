@@ -27,8 +27,7 @@ EXPLAINED = Path("docs/reading_results.md")
 DOCUMENTS = (*map(Path, ("README.md", "docs/index.md", "docs/tutorial.md")), EXPLAINED)
 START, END = "<!-- results: written by make reference and despur ledger report -->", "<!-- end of results -->"
 COUNTS = {  # title of a column: the verdicts that it counts
-    "within 2": [NumberVerdict.WITHIN_2],
-    "within 5": [NumberVerdict.WITHIN_5],
+    "within 5": [NumberVerdict.WITHIN_2, NumberVerdict.WITHIN_5],
     "beyond 5": [NumberVerdict.BEYOND_5],
     "not known": [NumberVerdict.NOT_KNOWN],
     "as printed": [*COUNTED],
@@ -40,11 +39,12 @@ ORDERS_SEEN = {  # title of a column: of which orders it counts what is seen
     Tier.OTHER_ENCODER: "with another encoder: seen, opposite, not seen",
     Tier.SUBSTITUTE: "on substitutes: seen, opposite, not seen",
 }
+BRIEF = ("primary claim", CLAIMS, "within 5", "beyond 5", "not known", "not measured", *ORDERS_SEEN.values())
 LEGEND = {
     CLAIMS: "verdicts on what the paper says of its own data, the primary claims among them; in brackets those that "
     "stand if 5 % of all may be false",
-    "within 2, within 5, beyond 5": "of distinct printed numbers, how many of ours lie within 2, within 5 or beyond 5 "
-    "points of print (other units: percent); in brackets those that stand if 5 % of all may be false",
+    "within 5, beyond 5": "of distinct printed numbers, how many of ours lie within or beyond 5 points of print (other "
+    "units: percent); in brackets those that stand if 5 % of all may be false",
     "not known": "runs are too few or too noisy to say it",
     "as printed": "what does not vary (counts of data, or the same in all seeds), equal to the last digit",
     "not compared": "run with other settings, or with a setting that was found on the number itself; or not measurable "
@@ -154,21 +154,28 @@ def fold_title(name: str) -> tuple[str, str]:
     return first, rest
 
 
-def format_markdown(papers: list[PaperSummary], folder: Path) -> str:
-    """The table for a document in a folder of the project, with the sentence of each paper."""
+def format_markdown(papers: list[PaperSummary], folder: Path, columns: Collection[str]) -> str:
+    """Columns of the table for a document in a folder of the project, with the sentence of each paper."""
     rows = []
     for summary in papers:
-        home = os.path.relpath(Path("workflow/despur/papers", summary.paper, "README.md"), folder)
         claim = escape_star(summary.claim.partition(": ")[2])
-        rows.append([f"[{summary.title}]({home})", *(summary.cells | {"primary claim": claim}).values()])
-    return to_markdown(["paper", *papers[0].cells], rows)
+        cells = (summary.cells | {"primary claim": claim}).items()
+        rows.append([link_paper(summary, folder), *(text for title, text in cells if title in columns)])
+    return to_markdown(["paper", *(title for title in papers[0].cells if title in columns)], rows)
+
+
+def link_paper(summary: PaperSummary, folder: Path) -> str:
+    """The title of a paper, with a link from a folder of the project to its README."""
+    return f"[{summary.title}]({os.path.relpath(Path('workflow/despur/papers', summary.paper, 'README.md'), folder)})"
 
 
 def replace_summary(text: str, file: Path, papers: list[PaperSummary]) -> str:
-    """A document with the table of today between its two marks; in the one that explains it, what the columns mean."""
+    """A document with the table of today between its two marks: its main columns; in the document that explains it, all
+    columns and what they mean."""
+    explained = file == EXPLAINED
+    table = format_markdown(papers, file.parent, papers[0].cells if explained else BRIEF)
     legend = "\n".join(f"- *{title}*: {meaning}." for title, meaning in LEGEND.items())
-    parts = ["", format_markdown(papers, file.parent), *([legend] if file == EXPLAINED else []), ""]
-    return replace_between(text, START, END, "\n\n".join(parts))
+    return replace_between(text, START, END, "\n\n".join(["", table, *[legend] * explained, ""]))
 
 
 def check_marks() -> None:
