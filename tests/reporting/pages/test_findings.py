@@ -52,16 +52,19 @@ def test_numbers_of_a_method_and_metric_stand_together():
     assert list_numbers(many).endswith("; and 2 further methods and metrics")
 
 
-def test_numbers_with_a_verdict_stand_in_a_table_the_first_of_each_metric_and_method():
+def test_numbers_with_a_verdict_stand_in_a_table_by_metric_the_first_of_each_method():
     normal = {"verdict": "not known", "if_normal": "beyond 5"}
     measured = [number(verdict="within 5"), number(verdict="within 2", reported=0), number(**normal, method="erm")]
-    measured += [number(verdict="not known", if_normal="")]
+    measured += [number(verdict="within 5", method="george", ours=96), number(verdict="not known", if_normal="")]
+    measured.append(number(verdict="within 5", method="", metric="n_examples", unit="count", reported=12, ours=12))
     _, table = findings.describe_numbers([SimpleNamespace(paper="cnc", measurements=measured)])
+    both = "MMD 92.9 % → 95.44 (Table 1; 1 more); GEORGE 92.9 % → 96 (Table 1)"
     assert table.splitlines()[2:] == [
-        "| within 2 or 5 | `cnc` | test id accuracy of `mmd` | 92.9 % | 95.44 | Table 1, sigma=50 | 1 |",
-        "| beyond 5 if seeds are normal | `cnc` | test id accuracy of `erm` | 92.9 % | 95.44 | Table 1, sigma=50 | – |",
+        "| within 2 or 5 | `cnc` | n examples | 12 → 12 (Table 1) |",
+        f"| within 2 or 5 | `cnc` | Test-ID accuracy | {both} |",
+        "| beyond 5 if seeds are normal | `cnc` | Test-ID accuracy | ERM 92.9 % → 95.44 (Table 1) |",
     ]
-    assert findings.describe_numbers([SimpleNamespace(paper="cnc", measurements=measured[3:])]) == []
+    assert findings.describe_numbers([SimpleNamespace(paper="cnc", measurements=measured[4:5])]) == []
 
 
 def test_claims_that_are_decided_stand_in_a_table_the_surest_first():
@@ -70,8 +73,8 @@ def test_claims_that_are_decided_stand_in_a_table_the_surest_first():
     rows += [row | {"statement": "G", "q": 0.5, "verdict": "undecided"}, row | {"statement": "H", "tier": ""}]
     _, table = findings.describe_claims([SimpleNamespace(claims=pd.DataFrame(rows))])
     assert table.splitlines()[2:] == [
-        "| holds | `cnc` | E beats F | cmnist | 0.04 |",
-        "| holds | `cnc` | C beats D on CMNIST\\* | cmnist | 0.31 |",
+        "| holds | E beats F (`cnc`: cmnist) | 0.04 |",
+        "| holds | C beats D on CMNIST\\* (`cnc`: cmnist) | 0.31 |",
     ]
 
 
@@ -87,9 +90,11 @@ def test_what_a_fitted_setting_gives_is_of_the_number_that_it_was_found_on():
     runs.append(record("cmnist/erm/s0", seconds=3600))
     found = SimpleNamespace(paper="cnc", measurements=measured, records=runs)
     of_cim, of_all = tabulate_fitted(found)
-    assert of_cim[0] == "`kl=mean` of `cim`" and of_cim[2:] == ["41.2", "1", "0.5", "none compared"]
-    assert of_all[0] == "`colors=released`" and of_all[2:] == ["33.3", "3, 1 of them shorter", "1.5", "1 not known"]
-    assert next(tabulate_fitted(SimpleNamespace(paper="cnc", measurements=measured, records=[])))[3:5] == ["0", "0.0"]
+    assert of_cim[0] == "`cnc`: `kl=mean` of `cim`" and of_cim[2:] == ["41.2", "1 of 0.5 hours", "none compared"]
+    assert of_all[0] == "`cnc`: `colors=released`"
+    assert of_all[2:] == ["33.3", "3 of 1.5 hours, 1 of them shorter", "1 not known"]
+    not_run = next(tabulate_fitted(SimpleNamespace(paper="cnc", measurements=measured, records=[])))
+    assert not_run[3] == "0 of 0.0 hours"
 
 
 def test_all_that_is_compared_is_counted_by_the_kind_of_its_settings():

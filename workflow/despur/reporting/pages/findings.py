@@ -4,6 +4,7 @@ numbers, with their runs and hours, and what is open. Every word about a result 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
+from itertools import groupby
 from pathlib import Path
 
 import pandas as pd
@@ -19,14 +20,15 @@ from despur.reporting.pages.fitted_settings import tabulate_fitted
 from despur.reporting.pages.judged_claims import JUDGED, format_q, select_own
 from despur.reporting.pages.number_lists import (
     count_datasets,
-    format_number,
+    format_printed,
     group_numbers,
     is_beyond_if_normal,
     select_verdicts,
 )
 from despur.reporting.pages.open_work import describe_group
 from despur.reporting.pages.paper_findings import PaperFindings
-from despur.reporting.pages.summary import CLAIMS, COUNTS, format_markdown
+from despur.reporting.pages.summary import CLAIMS, COUNTS, link_paper
+from despur.reporting.printed_names import METRICS, NAMES
 
 PAGE = Path("docs/what_we_found.md")
 NEAR = (NumberVerdict.WITHIN_2, NumberVerdict.WITHIN_5)
@@ -40,13 +42,21 @@ README (first column), in [Claims on the papers' data](judged_claims.md) and in
 
 def format_findings(evidence: Evidence, records: list[JudgedRecord], findings: list[PaperFindings]) -> str:
     """The page. ``records``: the whole ledger."""
-    summaries = [found.summary for found in findings]
-    columns = [CLAIMS, *(title for title in COUNTS if title != "not compared")]
-    parts = [INTRODUCTION, describe_all(evidence, records), format_markdown(summaries, PAGE.parent, columns)]
+    parts = [INTRODUCTION, describe_all(evidence, records), tabulate_papers(findings)]
     parts += ["Settings of the numbers that are compared:", format_kinds(evidence.measurements)]
     for title, describe in SECTIONS.items():
         parts += [f"## {title}", *(describe(findings) or ["None so far."])]
     return "\n\n".join([*parts, "[All pages](index.md)"]) + "\n"
+
+
+def tabulate_papers(findings: list[PaperFindings]) -> str:
+    """A table: how many claims and numbers of each paper have each verdict."""
+    columns = [CLAIMS, *COUNTS]
+    rows = [
+        [link_paper(found.paper, found.paper, PAGE.parent), *(found.summary.cells[title] for title in columns)]
+        for found in findings
+    ]
+    return to_markdown(["paper", *columns], rows)
 
 
 def describe_claims(findings: list[PaperFindings]) -> list[str]:
@@ -55,33 +65,47 @@ def describe_claims(findings: list[PaperFindings]) -> list[str]:
     decided = own[own["verdict"].isin([ClaimVerdict.HOLDS, ClaimVerdict.FAILS])]
     surest = decided.assign(q=decided["q"].astype(float)).sort_values("q", kind="stable", na_position="first")
     rows = [
-        [row.verdict, f"`{row.paper}`", escape_star(row.statement), row.paper_dataset, format_q(row.q)]
+        [row.verdict, f"{escape_star(row.statement)} (`{row.paper}`: {row.paper_dataset})", format_q(row.q)]
         for row in surest.itertuples()
     ]
     said = "*q*: the share of false verdicts among all that are as sure as this one."
-    return [said, to_markdown(["verdict", "paper", "claim", "data", "q"], rows)] if rows else []
+    return [said, to_markdown(["verdict", "claim", "q"], rows)] if rows else []
 
 
 def describe_numbers(findings: list[PaperFindings]) -> list[str]:
-    """A table of the numbers with a verdict, the first of each metric and method."""
-    rows = []
-    for title, select in VERDICTS.items():
-        for found in findings:
-            for numbers in group_numbers(filter(select, found.measurements)):
-                rows.append([title, f"`{found.paper}`", *format_number(numbers[0]), len(numbers) - 1 or "–"])
-    titles = ["verdict", "paper", "number", "printed", "ours", "where", "further"]
+    """A table of the numbers with a verdict, a row for each paper and metric, the first number of each method."""
+    rows = [
+        [title, f"`{found.paper}`", METRICS.get(metric, metric), "; ".join(list_methods(numbers))]
+        for title, select in VERDICTS.items()
+        for found in findings
+        for metric, numbers in groupby(sorted(filter(select, found.measurements), key=get_metric), key=get_metric)
+    ]
     said = (
-        "The first of each metric and method; *further*: how many others have the same verdict. *If seeds are normal*: "
-        "by 90 % intervals, each for itself, which is no verdict."
+        "The first number of each method; *more*: others of it with the same verdict. *If seeds are normal*: by 90 % "
+        "intervals, each for itself, which is no verdict."
     )
-    return [said, to_markdown(titles, rows)] if rows else []
+    return [said, to_markdown(["verdict", "paper", "metric", "print → ours"], rows)] if rows else []
+
+
+def get_metric(measurement: Measurement) -> str:
+    """By which numbers are grouped: the words of its key."""
+    return measurement.metric.replace("_", " ")
+
+
+def list_methods(numbers: Iterable[Measurement]) -> Iterator[str]:
+    """``MMD 92.9 % → 95.4 (Table 1; 2 more)``, of each method."""
+    for first, *more in group_numbers(numbers):
+        printed, ours = format_printed(first)
+        where = "; ".join([first.places[0], *([f"{len(more)} more"] if more else [])])
+        name = escape_star(NAMES[first.method]) if first.method else ""
+        yield " ".join(filter(None, [name, f"{printed} → {ours} ({where})"]))
 
 
 def describe_choices(findings: list[PaperFindings]) -> list[str]:
     """A table of the settings that were found on printed numbers; below it what papers' files say of choices."""
-    rows = [[f"`{found.paper}`", *row] for found in findings for row in tabulate_fitted(found)]
+    rows = [row for found in findings for row in tabulate_fitted(found)]
     said = [f"- `{found.paper}`: {text}" for found in findings for text in describe_own_findings(found)]
-    titles = ["paper", "choice", "found on", "ours there", "runs", "hours", "other numbers of these runs"]
+    titles = ["choice", "found on", "ours there", "runs", "other numbers of these runs"]
     table = ["Settings that were found on printed numbers, which are then never compared:", to_markdown(titles, rows)]
     return [*(table if rows else []), *(["\n".join(said)] if said else [])]
 

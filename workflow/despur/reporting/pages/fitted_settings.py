@@ -36,12 +36,14 @@ def tabulate_fitted(found: PaperFindings) -> Iterator[list[str]]:
         ]
         runs = select_fitted_runs(found.paper, same, found.records)
         trials = sum(is_trial(judged.key.split("/")[1]) for judged in runs)
+        settings = " and ".join(f"`{rule['setting']}`" for rule in same)
+        hours = sum(judged.record.content["run"]["seconds"] for judged in runs) / 3600
+        shorter = f", {trials} of them shorter" if trials else ""
         yield [
-            " and ".join(f"`{rule['setting']}`" for rule in same) + methods,
+            f"`{found.paper}`: {settings}{methods}",
             escape_star(found_on),
             ", ".join(there) or "–",
-            f"{len(runs)}{f', {trials} of them shorter' if trials else ''}",
-            f"{sum(judged.record.content['run']['seconds'] for judged in runs) / 3600:.1f}",
+            f"{len(runs)} of {hours:.1f} hours{shorter}",
             ", ".join(f"{counts[verdict]} {verdict}" for verdict in COMPARED if counts[verdict]) or "none compared",
         ]
 

@@ -25,12 +25,10 @@ def group_numbers(measurements: Iterable[Measurement]) -> list[list[Measurement]
     return [*groups.values()]
 
 
-def format_number(measurement: Measurement) -> tuple[str, str, str, str]:
-    """What it is (``test id accuracy of `mmd```), printed (``92.9 %``), ours, and where it is printed."""
-    name = measurement.metric.replace("_", " ") + (f" of `{measurement.method}`" if measurement.method else "")
+def format_printed(measurement: Measurement) -> tuple[str, str]:
+    """As printed (``92.9 %``), and ours."""
     unit = " %" if measurement.unit == "percent" else ""
-    where = ", ".join(filter(None, [measurement.places[0], measurement.setting.replace(";", ", ")]))
-    return name, format_digits(measurement.reported, 4) + unit, format_digits(measurement.ours, 4), where
+    return format_digits(measurement.reported, 4) + unit, format_digits(measurement.ours, 4)
 
 
 def list_numbers(measurements: list[Measurement]) -> str:
@@ -38,7 +36,9 @@ def list_numbers(measurements: list[Measurement]) -> str:
     metric and method."""
     said = []
     for first, *more in group_numbers(measurements):
-        name, printed, ours, where = format_number(first)
+        name = first.metric.replace("_", " ") + (f" of `{first.method}`" if first.method else "")
+        where = ", ".join(filter(None, [first.places[0], first.setting.replace(";", ", ")]))
+        printed, ours = format_printed(first)
         said.append(f"{name} {printed} (ours {ours}; {where}){f' and {len(more)} more' if more else ''}")
     rest = [f"and {len(said) - GROUPS} further methods and metrics"] if len(said) > GROUPS else []
     return "; ".join([*said[:GROUPS], *rest])

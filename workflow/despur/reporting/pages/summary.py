@@ -160,13 +160,14 @@ def format_markdown(papers: list[PaperSummary], folder: Path, columns: Collectio
     for summary in papers:
         claim = escape_star(summary.claim.partition(": ")[2])
         cells = (summary.cells | {"primary claim": claim}).items()
-        rows.append([link_paper(summary, folder), *(text for title, text in cells if title in columns)])
+        link = link_paper(summary.title, summary.paper, folder)
+        rows.append([link, *(text for title, text in cells if title in columns)])
     return to_markdown(["paper", *(title for title in papers[0].cells if title in columns)], rows)
 
 
-def link_paper(summary: PaperSummary, folder: Path) -> str:
-    """The title of a paper, with a link from a folder of the project to its README."""
-    return f"[{summary.title}]({os.path.relpath(Path('workflow/despur/papers', summary.paper, 'README.md'), folder)})"
+def link_paper(text: str, paper: str, folder: Path) -> str:
+    """A text with a link from a folder of the project to a paper's README."""
+    return f"[{text}]({os.path.relpath(Path('workflow/despur/papers', paper, 'README.md'), folder)})"
 
 
 def replace_summary(text: str, file: Path, papers: list[PaperSummary]) -> str:
