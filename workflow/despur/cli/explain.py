@@ -1,17 +1,15 @@
 """``despur explain PATH``: what a path means, line by line. No torch, numpy or pandas."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from despur.cli.commands import Arguments
 from despur.cli.rows import Row
 from despur.orchestration import artifact_files, experiments
 from despur.orchestration.configuration import list_shown_folders, load_all_configurations
-from despur.specs.declarations import paper_hyperparameters, read_declarations, summarize
-from despur.specs.names import parse
+from despur.specs.declarations import summarize
 from despur.specs.paths import ResultPath, locate_result
+from despur.specs.resolution import SAME_STAGE1
 from despur.specs.settings import spell
 from despur.specs.spec import Spec
 from despur.specs.stages import STAGES
@@ -57,66 +55,26 @@ def list_users(folder: Path) -> list[str]:
 
 def explain_settings(result: ResultPath, defaults: bool) -> Iterator[str]:
     """The settings of a result's data set and of its method; those that have their defaults only with ``defaults``."""
-    data, (dataset, overrides) = result.datasets, parse(result.dataset)
+    data = result.datasets
     if result.stage == "data":
-        yield from list_settings(data.points, SettingOrigins(overrides), defaults)
+        yield from list_settings(data.points, defaults)
         return
     method = result.sweep
     points = f"{len(data.points)} of data x {len(method.points)} of the method"
     yield f"runs     {len(result.runs())}: {points} x seeds {result.seeds[1:]}"
-    yield from list_settings(data.points, SettingOrigins(overrides), defaults)
-    yield from list_settings(
-        method.points, SettingOrigins(method.overrides, dataset, STAGES[result.stage].part), defaults
-    )
+    yield from list_settings(data.points, defaults)
+    yield from list_settings(method.points, defaults)
 
 
-@dataclass(frozen=True)
-class SettingOrigins:
-    """Where the values of a component's settings may come from."""
-
-    overrides: Mapping[str, Any]  # what the path says, by the component's keys
-    dataset: str = ""  # whose file may state hyperparameters; none for a data set
-    stage: str = ""  # stage1, groups
-    stated_above: Mapping[str, Any] = field(default_factory=dict)  # what that file states of what reads the component
-
-    def load_stated(self, spec: Spec) -> dict[str, Any]:
-        """What the data set's file states for a component."""
-        return {**self.stated_above, **paper_hyperparameters(self.dataset, spec.base_name, self.stage)}
-
-    def describe(self, key: str, spec: Spec, default: str) -> str:
-        """Where the value of a setting comes from; ``default``: the source of its default."""
-        if key in self.overrides:
-            return "the path"
-        if key in self.load_stated(spec):
-            return f"stated in datasets/{self.dataset}.py"
-        return f"default: {default}"
-
-    def select_component(self, key: str, spec: Spec) -> "SettingOrigins":
-        """The sources of a component's component."""
-        below = select_below(self.load_stated(spec), key)
-        is_own_stage1 = key == "stage1" and spec.kind == "methods"  # trained as alone
-        return SettingOrigins(select_below(self.overrides, key), self.dataset, "" if is_own_stage1 else key, below)
-
-
-def select_below(items: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """What is said of a component: ``encoder.width`` of ``encoder``, as ``width``; and all that is said of stage 1,
-    which a component may read itself."""
-    return {
-        name.removeprefix(f"{key}."): value
-        for name, value in items.items()
-        if name.startswith(f"{key}.") or name.split(".")[0] == "stage1"
-    }
-
-
-def list_settings(points: list[Spec], origins: SettingOrigins, defaults: bool, prefix: str = "") -> Iterator[str]:
+def list_settings(points: list[Spec], defaults: bool, prefix: str = "") -> Iterator[str]:
     """Each setting of a component and, below it, of its components: value (several in a sweep) and source. Without
     ``defaults``, how many settings have theirs."""
     first, left_out = points[0], 0
     yield f"\n{prefix.rstrip('.') or first.kind}: {first.base_name}, {summarize(first.kind, first.base_name)}"
-    for key, setting in read_declarations(first.kind, first.base_name)["SETTINGS"].items():
+    for key in first.settings:
         values = list(dict.fromkeys(spell(point.settings[key]) for point in points))
-        text, source = " ~ ".join(values), origins.describe(key, first, setting.source)
-        if not defaults and source.startswith("default: "):
+        text, source = " ~ ".join(values), first.origins[key]
+        if not defaults and source.startswith(("default: ", SAME_STAGE1)):
             left_out += 1
             continue
         told = {"setting": f"{prefix}{key}", "values": values, "source": source}
@@ -126,7 +84,7 @@ def list_settings(points: list[Spec], origins: SettingOrigins, defaults: bool, p
     for key, component in first.components.items():
         alike = [point.components[key] for point in points]
         alike = [other for other in alike if other.base_name == component.base_name]
-        yield from list_settings(alike, origins.select_component(key, first), defaults, f"{prefix}{key}.")
+        yield from list_settings(alike, defaults, f"{prefix}{key}.")
 
 
 def explain_artifact(path: Path) -> Iterator[str]:

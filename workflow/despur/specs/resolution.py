@@ -20,8 +20,9 @@ from despur.specs.declarations import (
 from despur.specs.names import LONGEST, change_settings, join, parse, shorten, unknown
 from despur.specs.settings import SettingError, Settings, spell
 from despur.specs.spec import Spec, Sweep
-from despur.specs.stated_of_stage1 import Declaration, select_stated, spell_as_alone
+from despur.specs.stated_of_stage1 import Declaration, DerivedText, select_stated, spell_as_alone, spell_file
 
+SAME_STAGE1 = "the method's stage 1"  # where settings of the stage 1 of its groups come from
 MOST_POINTS = 1000  # of one name; the largest grids of the papers have tens
 
 
@@ -30,7 +31,7 @@ def _resolve_point(kind: str, base: str, overrides: dict[str, str], dataset: str
     declaration = _load_declaration(kind, base, stage, path)
     refuse_unknown_stated(dataset, base, stage)
     presets = paper_hyperparameters(dataset, base, stage)
-    values, changes = _read_own_settings(declaration, presets, overrides, path)
+    values, changes, origins = _read_own_settings(declaration, presets, overrides, dataset, path)
     stated_of_stage1 = select_stated(declaration, presets, values | overrides, dataset)
     if kind == "methods" and "stage1" in values:
         stated_of_stage1 = spell_as_alone(values["stage1"], dataset) | stated_of_stage1
@@ -39,7 +40,7 @@ def _resolve_point(kind: str, base: str, overrides: dict[str, str], dataset: str
     _refuse_unknown_keys(base, declaration, components, dotted, path)
     for key, component in components.items():
         changes |= _list_changes_of(key, component, declaration)
-    spec = Spec(kind, base, values, components, changes)
+    spec = Spec(kind, base, values, components, changes, origins)
     return replace(spec, changes=_compare_with_stated(spec, stated_of_stage1))
 
 
@@ -80,17 +81,24 @@ def _load_declaration(kind: str, base: str, stage: str, path: str) -> Declaratio
 
 
 def _read_own_settings(
-    declaration: Declaration, presets: Settings, overrides: Mapping[str, str], path: str
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """The values of a component's own settings; those that differ from their defaults, spelled."""
+    declaration: Declaration, presets: Settings, overrides: Mapping[str, str], dataset: str, path: str
+) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
+    """The values of a component's own settings; those that differ from their defaults, spelled; where each comes
+    from."""
     values: dict[str, Any] = {}
     changes: dict[str, str] = {}
+    origins: dict[str, str] = {}
     for key, setting in declaration.items():
-        default = setting.parse(path + key, spell(presets[key])) if key in presets else setting.default
-        values[key] = setting.parse(path + key, overrides[key], default) if key in overrides else default
+        default, origins[key] = setting.default, f"default: {setting.source}"
+        if key in presets:
+            default, origins[key] = setting.parse(path + key, spell(presets[key])), spell_file(dataset)
+        values[key] = default
+        if key in overrides:
+            values[key] = setting.parse(path + key, overrides[key], default)
+            origins[key] = getattr(overrides[key], "origin", "the path")
         if values[key] != default:
             changes[key] = spell(values[key])
-    return values, changes
+    return values, changes, origins
 
 
 def _resolve_components(
@@ -118,9 +126,10 @@ def _copy_stage1(stage1: Spec, inference: str) -> dict[str, str]:
     """The settings of groups beside a component's stage 1. If groups are inferred from a stage 1, it is this one."""
     if "stage1" not in read_declarations("inference", inference)["SETTINGS"]:
         return {}
-    return {"stage1": stage1.base_name} | {
+    texts = {"stage1": stage1.base_name} | {
         f"stage1.{key}": spell(stage1.value(key)) for key in (*stage1.settings, *stage1.changes)
     }
+    return {key: DerivedText(text, SAME_STAGE1) for key, text in texts.items()}
 
 
 def _list_changes_of(key: str, component: Spec, declaration: Declaration) -> dict[str, str]:

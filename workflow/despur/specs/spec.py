@@ -2,7 +2,7 @@
 lists of values."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,13 +13,15 @@ from despur.specs.settings import spell
 
 @dataclass(frozen=True)
 class Spec:
-    """One point, fully resolved. ``changes`` are the settings that differ from the default, spelled canonically."""
+    """One point, fully resolved. ``changes`` are the settings that differ from the default, spelled canonically.
+    ``origins`` say where each of ``settings`` comes from."""
 
     kind: str
     base_name: str
     settings: dict[str, Any]
     components: dict[str, "Spec"]
     changes: dict[str, str]
+    origins: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def name(self) -> str:

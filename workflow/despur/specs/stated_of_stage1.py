@@ -8,10 +8,30 @@ from despur.specs.settings import Setting, Settings, spell
 Declaration = Mapping[str, Setting]
 
 
+class DerivedText(str):
+    """The text of a setting that no name says; ``origin`` says where it comes from."""
+
+    origin: str
+
+    def __new__(cls, text: str, origin: str) -> "DerivedText":
+        derived = super().__new__(cls, text)
+        derived.origin = origin
+        return derived
+
+
+def spell_file(dataset: str) -> str:
+    """Where a data set's file states settings."""
+    return f"stated in datasets/{dataset}.py"
+
+
 def select_stated(declaration: Declaration, presets: Settings, overrides: Settings, dataset: str) -> dict[str, str]:
     """What a data set's file states for the stage 1 of a component, of the settings that this stage 1 has. Empty where
     the name takes another stage 1 than the one declared or stated, or where none is read (``groups=oracle``)."""
-    of_stage1 = {key: spell(value) for key, value in presets.items() if key.startswith("stage1.")}
+    of_stage1 = {
+        key: DerivedText(spell(value), spell_file(dataset))
+        for key, value in presets.items()
+        if key.startswith("stage1.")
+    }
     if of_stage1 and "stage1" not in declaration and "groups" in overrides:
         declaration, presets = (
             read_declarations("inference", overrides["groups"])["SETTINGS"],
@@ -32,4 +52,7 @@ def spell_as_alone(method: str, dataset: str) -> dict[str, str]:
         return {}
     declaration: Declaration = read_declarations("methods", method)["SETTINGS"]
     changed = sorted(key for key, _ in as_stage1.items() - as_run.items() if key in declaration)
-    return {f"stage1.{key}": spell(as_run.get(key, declaration[key].default)) for key in changed}
+    return {
+        f"stage1.{key}": DerivedText(spell(as_run.get(key, declaration[key].default)), f"as {method} is trained alone")
+        for key in changed
+    }
