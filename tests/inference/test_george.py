@@ -1,6 +1,7 @@
 """GEORGE's subclasses: the number of clusters, their numbering."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers import evidence
 from sklearn.datasets import make_blobs
@@ -72,6 +73,17 @@ def test_subclasses_are_numbered_through_over_classes(monkeypatch):
     found = infer(y, z)
     assert adjusted_rand_score(truth, found) == 1
     assert set(found[y == 0]) == {0, 1, 2} and set(found[y == 2]) == {3, 4}
+
+
+@pytest.mark.parametrize("unit", [True, False])
+def test_a_class_is_projected_by_the_seed_and_the_settings(unit, monkeypatch):
+    asked, shape = [], {"components": 3, "neighbors": 7, "min_dist": 0.5}
+    monkeypatch.setattr(george, "project", lambda z, seed, **shape: asked.append((z, seed, shape)) or z)
+    z = np.random.default_rng(0).normal(size=(20, 2)).astype(np.float32)
+    george.infer(evidence([0] * 20, seed=9, z=z, logits=np.zeros((20, 1))), {**QUICK, **shape, "unit_length": unit})
+    ((given, *how),) = asked
+    np.testing.assert_allclose(given, z / np.linalg.norm(z, axis=1, keepdims=True) if unit else z, rtol=1e-6)
+    assert how == [9, shape]
 
 
 def test_a_tiny_class_is_one_subclass(monkeypatch):
@@ -151,14 +163,26 @@ def test_one_blob_that_is_cut_stays_whole():
 
 
 def test_subclasses_are_cut_by_the_losses_of_stage_1(monkeypatch):
+    """Of class 0, behind 60 samples of a class that is too small to be cut."""
     monkeypatch.setattr(george, "project", lambda z, seed, **shape: z)
     points, clusters, _, few = few_in_many()
-    y = np.zeros(len(points), int)
-    wrong = np.stack([np.where(few, -3.0, 3.0), np.zeros(len(y))], axis=1)
-    settings = {**FURTHER, "max_clusters": 2, "unit_length": False}
-    asked = evidence(y, z=points, logits=wrong)
-    assert adjusted_rand_score(clusters + few, george.infer(asked, settings)) == 1
-    assert adjusted_rand_score(clusters, george.infer(asked, {**settings, "overcluster": 0})) == 1
+    y = np.repeat([1, 0], [60, len(points)])
+    right = np.concatenate([np.zeros(60), np.where(few, -3.0, 3.0)])
+    settings = {**FURTHER, "max_clusters": 2, "neighbors": 100, "unit_length": False}
+    asked = evidence(y, z=np.concatenate([points[:60], points]), logits=np.stack([right, 0 * right], axis=1))
+    assert adjusted_rand_score(clusters + few, george.infer(asked, settings)[60:]) == 1
+    assert adjusted_rand_score(clusters, george.infer(asked, {**settings, "overcluster": 0})[60:]) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "apart"), [(0.2, 0.3, True), (0.3, 0.2, False), (-0.2, 0.1, True), (-0.2, -0.1, False)]
+)
+def test_a_part_is_separate_by_its_silhouette_above_0_and_above_the_one_before(before, after, apart, monkeypatch):
+    parts, values = np.repeat([0, 1, 5], 30), iter([before, after])
+    monkeypatch.setattr(george, "split_clusters", lambda *_: parts)
+    monkeypatch.setattr(george, "mean_silhouettes", lambda *_: pd.Series(next(values), index=[0, 1, 5]))
+    found = further(np.zeros((90, 2)), parts.clip(max=1), np.repeat([1.0, 0.5, 1.0], 30))
+    assert len(set(found)) == 2 + apart  # the last part, which is harder than its cluster
 
 
 def test_a_class_whose_projection_is_a_thread_has_clusters(monkeypatch):

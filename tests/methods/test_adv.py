@@ -126,6 +126,17 @@ def test_patience_ends_the_discriminators_turn():
     assert method.refit(RNG(0)).item() == 1.0 and len(seen) == 8
 
 
+def test_an_epoch_of_their_turn_shows_each_sample_once_in_a_new_order_and_its_loss_is_the_mean_over_samples():
+    """Mini-batches of 100, 100 and 40, whose loss is the mean of the first numbers of their representations."""
+    method, shown = build("adv+batch_size=100+discriminator_epochs=2", biased()), []
+    method.discriminator_step = lambda z, a: shown.append(torch.column_stack([z, a])) or z[:, 0].mean()
+    z = method.encode_all(RNG(0))
+    assert method.refit(RNG(0)).item() == pytest.approx(z[:, 0].mean().item(), rel=1e-4)
+    whole, *epochs = torch.column_stack([z, method.attribute.values]), *torch.cat(shown).chunk(2)
+    assert all(sorted(each.tolist()) == sorted(whole.tolist()) for each in epochs)
+    assert not epochs[0].equal(whole) and not epochs[0].equal(epochs[1])
+
+
 def test_one_discriminator_is_the_plain_adversary():
     method = build("adv+discriminators=1+orthogonality=0", biased())
     z = torch.ones(4, 300, requires_grad=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers import build, labels, task
 
-from despur.samplers.domains import domains
+from despur.samplers.domains import balanced, domains
 
 RNG = np.random.default_rng
 SIZES = {(0, 0): 150, (0, 1): 10, (1, 0): 4, (1, 1): 36}
@@ -16,6 +16,11 @@ def test_readings_of_domain():
     y, inferred = np.array([0, 0, 1, 1, 2]), np.array([5, 0, 1, 5, 0])
     assert domains(y, inferred).tolist() == [2, 0, 1, 2, 0]
     assert domains(y, inferred, "majority").tolist() == [0, 1, 1, 0, 0]
+
+
+def test_a_number_that_no_sample_has_is_no_group():
+    (drawn,) = balanced(RNG(0), np.repeat([0, 3], [900, 100]), 1000)
+    assert abs((drawn >= 900).sum() - 500) < 5 * math.sqrt(250)
 
 
 @pytest.mark.parametrize("name", ["irm", "dann", "mmd"])

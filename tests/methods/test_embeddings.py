@@ -6,6 +6,7 @@ import pytest
 import torch
 from helpers import CPU, OPTIONS, build, finish_run, result, save_tiny
 from helpers import embedded_by_a_foundation_model as embedded
+from scipy.special import softmax
 
 from despur import groups
 from despur.methods.dfr import equal_groups
@@ -56,8 +57,8 @@ def test_an_adapter_trains_as_many_parameters_as_the_paper_prints(dim, parameter
 
 def test_zero_shot_predicts_the_nearest_class_prompt():
     task = embedded()
-    found = logits(fitted(build("prompting", task)), task)
-    np.testing.assert_allclose(found, task.stage1_outputs.logits / 0.01, rtol=1e-4, atol=1e-4)
+    found = logits(fitted(build("prompting+temperature=0.05", task)), task)
+    np.testing.assert_allclose(found, task.stage1_outputs.logits / 0.05, rtol=1e-4, atol=1e-4)
 
 
 def test_group_prompts_predict_the_class_of_the_nearest_of_all():
@@ -136,10 +137,15 @@ def test_wise_ft_is_the_probe_at_0_and_zero_shot_at_1(space):
         np.testing.assert_allclose(found.softmax(1), of_end.softmax(1), atol=1e-5)
 
 
-def test_in_weight_space_wise_ft_mixes_logits():
+@pytest.mark.parametrize(
+    ("space", "mixed"), [("weight", lambda given: given), ("output", lambda given: softmax(given, 1))]
+)
+def test_wise_ft_mixes_logits_in_weight_space_and_probabilities_in_output_space(space, mixed):
     task = embedded()
-    first, middle, last = (logits(ensemble(f"alpha={alpha}", task), task) for alpha in (0, 0.25, 1))
-    np.testing.assert_allclose(middle, 0.75 * first + 0.25 * last, rtol=1e-4, atol=1e-3)
+    first, middle, last = (
+        mixed(logits(ensemble(f"alpha={alpha}+space={space}+temperature=0.1", task), task)) for alpha in (0, 0.25, 1)
+    )
+    np.testing.assert_allclose(middle, 0.75 * first + 0.25 * last, rtol=1e-4, atol=1e-4)
 
 
 def test_until_training_ends_the_probe_alone_is_scored():
@@ -194,6 +200,9 @@ def test_the_released_dfr_draws_anew_in_each_epoch():
     method = build("dfr_probe+batch_size=16+learning_rate=0.1", task)
     first, second = (np.concatenate(list(method.epoch_batches(RNG(epoch)))) for epoch in (0, 1))
     assert len(first) == len(second) < 300 and set(first) != set(second)
+    for value in range(3):
+        sizes = np.bincount(task.y[first[task.inferred_attribute[first] == value]])
+        assert len(set(sizes[sizes > 0])) == 1
     assert (logits(train(method, 10), task).argmax(1) == task.y).mean() > 0.8
 
 

@@ -1,5 +1,6 @@
 """Methods fitted on stage-1 representations: INLP, LEACE, deep feature reweighting; and how they are given them."""
 
+import copy
 import json
 
 import numpy as np
@@ -7,11 +8,12 @@ import pytest
 import torch
 from helpers import OPTIONS, build, embedded, finish_run, result, save_tiny
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.preprocessing import StandardScaler
 
 from despur import groups
 from despur.methods.dfr import DFR, STRENGTHS, equal_groups, halve
-from despur.methods.inlp import extend
+from despur.methods.inlp import balanced_accuracy, extend
 from despur.methods.leace import erasure
 from despur.model import load
 from despur.numerics.linear import logistic, support_vectors
@@ -72,6 +74,11 @@ def test_inlp_removes_the_direction_of_the_classifier_that_it_is_asked_for():
     _, weights, _ = support_vectors(of.batcher.inputs.numpy(), of.inferred_attribute, 0.0001, refined=True)
     unit = weights[1] / np.linalg.norm(weights[1])
     np.testing.assert_allclose(method.networks["encoder"].weight.detach(), np.eye(12) - np.outer(unit, unit), atol=1e-5)
+
+
+def test_a_classifier_is_judged_by_balanced_accuracy():
+    truth, predicted = RNG(0).integers(0, 3, 50) // 2, RNG(1).integers(0, 2, 50)
+    assert balanced_accuracy(predicted, truth) == pytest.approx(balanced_accuracy_score(truth, predicted))
 
 
 def test_a_basis_is_extended_by_what_is_new():
@@ -222,7 +229,7 @@ def test_a_killed_job_keeps_the_fits_that_are_finished(root, monkeypatch):
     fits, fit = [], DFR.fit
 
     def fragile(self, rng):
-        fits.append(self)
+        fits.append(copy.deepcopy(rng).random())
         if len(fits) == 2:  # of the second seed
             raise KeyboardInterrupt
         fit(self, rng)
@@ -231,7 +238,7 @@ def test_a_killed_job_keeps_the_fits_that_are_finished(root, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         train_all(at, OPTIONS)
     train_all(at, OPTIONS)
-    assert len(fits) == 3
+    assert len(fits) == 3 and fits[0] != fits[1] == fits[2], "what is drawn depends on the seed alone"
     assert [(at.folder / name).read_bytes() for name in ("models.safetensors", "history.csv")] == expected
     again = json.loads((at.folder / "about.json").read_text())["runs"]
     drop = {"seconds"}

@@ -171,8 +171,20 @@ def test_fine_tuning_goes_on_from_the_given_weights_on_the_labels_that_come_firs
 def test_the_labels_of_fine_tuning_are_those_that_the_data_ranks_and_at_least_one_a_class():
     of = task(np.arange(40) % 2)
     of.label_rank = RNG(0).permutation(40)
-    assert set(started(of).labeled) == set(np.flatnonzero(of.label_rank < 4))
+    for fraction, count in ((0.1, 4), (0.12, 5)):  # 4.8 of 40
+        method = started(of, f"fine_tuning+label_fraction={fraction}+stage1.encoder.width=4")
+        assert set(method.labeled) == set(np.flatnonzero(of.label_rank < count))
     assert len(started(of, "fine_tuning+label_fraction=0.001+stage1.encoder.width=4").labeled) == 2
+
+
+def test_fine_tuning_shows_augmented_images_in_batches_of_the_size_asked_for_or_more():
+    method = started(task(np.arange(200) % 2), "fine_tuning+batch_size=6+stage1.encoder.width=4")
+    batches = list(method.epoch_batches(RNG(0)))
+    assert sorted(map(len, batches)) == [6, 7, 7]
+    method.augment = lambda images, rng: torch.zeros_like(images)
+    logits = method.networks["head"](method.networks["encoder"](torch.zeros(len(batches[0]), 3, 32, 32)))
+    expected = nn.functional.cross_entropy(logits, method.task.labels[batches[0]])
+    assert method.losses(batches[0], RNG(0))["loss"].item() == pytest.approx(expected.item(), rel=1e-5)
 
 
 # Whole runs

@@ -222,6 +222,7 @@ def test_an_epoch_has_two_stages(name, order):
     assert [len(batch) for batch in batches] == [4] * 6
     assert not np.array_equal(np.concatenate(batches[:3]), np.concatenate(batches[3:]))
     _, parameters = changed(method, {})
+    seeds = set()  # of what is dropped
     for epoch in range(2):
         for i, batch in enumerate(batches):
             method.steps_done = 6 * epoch + i
@@ -234,7 +235,18 @@ def test_an_epoch_has_two_stages(name, order):
                 assert "encoder" in which and "msr" not in which and {"contrast", "msr"} <= losses.keys()
             else:
                 assert which == {"msr"} and {"look_ahead", "uniformity"} <= losses.keys()
+                seeds.add(method.step_seed)
                 assert all(torch.equal(b, statistics[key]) for key, b in method.networks.named_buffers())
+    assert len(seeds) == 3, "steps of one epoch drop different units"
+
+
+def test_the_first_step_of_f_msr_is_as_long_as_beta():
+    """Adam's first step is its rate in the direction of each slope's sign."""
+    method = small("simclr_msr", "+beta=0.02+learning_rate=0.3")
+    _, before = changed(method, {})
+    method.meta_step(BATCH, RNG(0))
+    _, after = changed(method, {})
+    assert max((after[key] - before[key]).abs().max().item() for key in after) == pytest.approx(0.02, rel=1e-2)
 
 
 def test_look_ahead_steps_by_the_encoders_rate_unless_alpha_is_set():

@@ -260,6 +260,19 @@ def test_ssl_hsic_of_collapsed_embeddings_is_zero_and_of_told_apart_ones_below()
     assert found.item() == pytest.approx(expected, rel=1e-5)
 
 
+def test_ssl_hsic_compares_the_target_of_each_view_with_the_prediction_from_the_other():
+    method, z, p = small("ssl_hsic+gamma=2+kernel=0.5"), embeddings(), embeddings(seed=1)
+
+    def kernel(a, b):
+        return np.array([[0.5 / math.sqrt(0.25 + 2 - 2 * cos(x, y)) for y in b] for x in a])
+
+    across, among, centered = kernel(z, p), kernel(p, p), np.eye(2 * N) - 1 / (2 * N)
+    dependence = np.mean([across[i, (i + N) % (2 * N)] for i in range(2 * N)]) - across.mean()
+    among = np.trace(among @ centered @ among @ centered) / (2 * N - 1) ** 2
+    found = method.contrast(z, method.opposite(p)).item()
+    assert found == pytest.approx(-dependence + 2 * math.sqrt(among), rel=1e-4)
+
+
 def test_wmse_whitens_slices_of_each_view():
     settings = "batch_size=13+epsilon=0.2+projector_dim=3+slice=6+slicings=2"
     method = build(f"wmse+{settings}{SMALL}", task(np.arange(13) % 2))
@@ -340,6 +353,7 @@ def test_targets_follow_what_was_learned_step_by_step(name):
     method.set_learning_rate(0)
     method.step(BATCH, RNG(0))
     now = dict(method.networks.named_parameters())
+    assert all(module.training for module in method.networks["target"].modules()), "statistics of its own"
     for key in names:
         torch.testing.assert_close(now[f"target.{key}"], 0.6 * before[key] + 0.4 * now[key])
     assert any(not torch.equal(before[key], now[key]) for key in names)

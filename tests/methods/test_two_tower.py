@@ -5,15 +5,16 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from helpers import CPU, OPTIONS, result
+from helpers import CPU, OPTIONS, build, result
 from sklearn.datasets import load_digits
+from torch.nn.functional import normalize
 
 from despur.compute.input_batcher import InputBatcher
 from despur.compute.task import Task
 from despur.datasets import scene_digits, scene_subclasses
 from despur.datasets.sources import captions, prompts, text
 from despur.losses.image_text import image_text_contrast
-from despur.methods.two_tower import TwoTower
+from despur.methods.two_tower import TwoTower, Words
 from despur.metrics.groups import group_accuracies, weighted_average, worst_group_accuracy
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
@@ -101,6 +102,29 @@ def test_its_batches_are_scenes_of_which_there_are_more_than_samples():
     elsewhere = InputBatcher(torch.zeros(4, 8), device=torch.device("meta"))  # samples that do not fit the device
     method.task, method.scenes = Task(elsewhere, np.zeros(4, int), 2, CPU), InputBatcher(torch.zeros(9, 8))
     assert [rows.tolist() for rows in method.read_ahead([np.array([8, 5])])] == [[8, 5]]
+
+
+def test_words_after_the_end_of_a_text_do_not_count():
+    torch.manual_seed(0)
+    tower = Words(4)
+    short, long = (tower(torch.tensor([[text.FIRST, text.FIRST + 1, *[text.PADDING] * more]])) for more in (0, 3))
+    torch.testing.assert_close(short, long)
+
+
+def test_a_step_compares_unit_embeddings_at_the_temperature_asked_for():
+    dataset = data("scene_digits")
+    rows = dataset.rows("train")
+    of = Task(
+        InputBatcher(torch.from_numpy(dataset.inputs[rows]), dataset.about["size"]),
+        *(dataset.y[rows], 2, CPU),
+        about={"dataset": "scene_digits", **dataset.about},
+        originals=dataset.table["original"].to_numpy()[rows],
+    )
+    method, batch = build("two_tower+scenes=2+temperature=0.3", of), np.array([3, 1, 8])
+    images = method.networks["encoder"](method.scenes.batch(batch, RNG(0)))
+    texts = normalize(method.embed([method.captions[row] for row in batch]))
+    expected = image_text_contrast(images, texts, 0.3)
+    torch.testing.assert_close(method.losses(batch, RNG(0))["loss"], expected)
 
 
 # Subclasses

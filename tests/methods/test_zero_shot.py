@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from helpers import OPTIONS, result, save_tiny
+from helpers import OPTIONS, build, result, save_tiny, task
 from safetensors.torch import save_file
 from tiny_clip import add_models, tiny
 from torch.nn.functional import normalize
@@ -158,6 +158,17 @@ def test_a_class_with_several_names_is_the_mean_of_their_unit_embeddings():
     head = prompted.cosine_head(2, 2)
     prompted.set_head(head, found)
     torch.testing.assert_close(head.weight, normalize(found, dim=1))
+
+
+@pytest.mark.parametrize(
+    ("templates", "first"), [("class", "This is a picture of a landbird."), ("cloob", "a landbird")]
+)
+def test_prompts_have_the_template_asked_for(templates, first, monkeypatch):
+    asked, texts, of = [], clip.CLIP.texts, task(np.arange(4) % 2)
+    of.about = {"dataset": "waterbirds", "classes": ["landbird", "waterbird"], "attributes": [], "groups": []}
+    monkeypatch.setattr(clip.CLIP, "texts", lambda self, prompts: asked.extend(prompts) or texts(self, prompts))
+    build(f"{BASE}+templates={templates}", of)
+    assert asked[0] == first
 
 
 # Embeddings that users bring

@@ -26,7 +26,8 @@ class Interruption(Exception):
 class Scripted:
     """A method without images: each step returns the next of these losses and counts in its only weight."""
 
-    TRANSIENT = ("calls", "script")
+    TRANSIENT = ("calls", "script", "told", "drawn", "epoch")
+    epochs_done = 0
 
     def __init__(self, losses=(), steps=4, **settings):
         self.settings = {"epochs": 3, "evaluate_every": 0, "snapshots": 0, "patience": 0, "ties": "average"}
@@ -34,23 +35,27 @@ class Scripted:
         self.networks = nn.ModuleDict()
         self.networks.register_buffer("steps", torch.zeros(()))
         self.script, self.length, self.calls, self.found = list(losses), steps, 0, []
+        self.told, self.drawn = [], []  # before each step; what each epoch, step and evaluation can draw
 
     def epoch_batches(self, rng):
+        self.drawn.append(rng.random())
         return iter(np.arange(self.length * 2).reshape(self.length, 2))
 
     def step(self, batch, rng):
         self.calls += 1
         self.networks.steps += 1
+        self.told.append((self.epochs_done, self.steps_done, self.epoch))
+        self.drawn += [rng.random(), torch.rand(()).item()]
         return {"loss": torch.tensor(self.script.pop(0) if self.script else 1.0), "part": torch.tensor(2.0)}
 
     def read_ahead(self, batches):
         return iter(batches)
 
     def set_learning_rate(self, epoch):
-        pass
+        self.epoch = epoch
 
     def before_eval(self, rng):
-        pass
+        self.drawn.append(rng.random())
 
     def on_validation_end(self, criterion):
         self.found.append(criterion)
@@ -109,6 +114,14 @@ def test_every_epoch_is_trained_and_looked_at(tmp_path):
     assert method.calls == progress.step == 12 and progress.epoch == 3 and progress.finished
     assert progress.images == 120
     assert [step for step, _ in looks(progress)] == [4, 8, 12]
+    assert method.told == [(step // 4, step, step / 4) for step in range(12)]
+
+
+def test_each_epoch_step_and_evaluation_draws_anew_and_again_the_same(tmp_path):
+    first, again = Scripted(), Scripted()
+    for which, of in enumerate((first, again)):
+        trained(of, tmp_path / str(which))
+    assert len(first.drawn) == len(set(first.drawn)) == 3 + 2 * 12 + 3 and again.drawn == first.drawn
 
 
 @pytest.mark.parametrize(
@@ -296,7 +309,7 @@ def test_no_step_reads_a_value_from_the_device(tmp_path):
     method.step = lambda batch, rng: {name: loss.to("meta") for name, loss in step(batch, rng).items()}
     trainer = Trainer(method, "key", constant, Machine(CPU), tmp_path / "checkpoint.pt")
     trainer.epochs_per_step = 0.25
-    for batch in method.epoch_batches(None):
+    for batch in method.epoch_batches(np.random.default_rng(0)):
         trainer.step(batch)
     assert trainer.progress.counts == {"loss": 4, "part": 4} and trainer.progress.totals["loss"].dtype == torch.float64
 

@@ -16,6 +16,7 @@ from despur import evaluate, groups
 from despur.compute import machine
 from despur.compute.input_batcher import present
 from despur.compute.machine import Machine
+from despur.compute.randomness import derive_generator
 from despur.compute.task import encode
 from despur.methods import con_ft
 from despur.methods.cnc import CNC
@@ -174,8 +175,13 @@ def test_without_a_criterion_the_loss_of_validation_data_decides(root, dataset):
     shown = present(dataset, val, "centre", torch.device("cpu"))
     z = torch.from_numpy(encode(method.networks["encoder"], None, shown, np.random.default_rng(0))["z"]).float()
     y, a = (torch.from_numpy(dataset.table[name].to_numpy()[val]) for name in ("y", "a"))
-    scores = Evaluator(dataset, Machine(torch.device("cpu")), "key", "objective")(method)
-    assert scores == {"val_objective": pytest.approx(-method.contrast(z, y, a)["loss"].item(), rel=1e-4)}
+    evaluate = Evaluator(dataset, Machine(torch.device("cpu")), "key", "objective")
+    assert evaluate(method) == {"val_objective": pytest.approx(-method.contrast(z, y, a)["loss"].item(), rel=1e-4)}
+    method.settings["batch_size"] = 8  # mini-batches of 8, 8, 7 and 7, each time the same
+    batches = np.array_split(derive_generator("key", -3).permutation(30), 4)
+    losses = [method.contrast(z[rows], y[rows], a[rows])["loss"].item() for rows in batches]
+    expected = -np.average(losses, weights=[8, 8, 7, 7])
+    assert evaluate(method) == evaluate(method) == {"val_objective": pytest.approx(expected, rel=1e-4)}
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -448,9 +454,30 @@ def test_a_method_that_trains_on_held_out_samples_is_given_their_attributes(tmp_
     run = replace(run, spec=replace(run.spec, settings={**run.spec.settings, "held_out_share": 0.4}))
     inputs = RunInputs(result(tmp_path, "runs/colored_digits/gdro/s0-1"), torch.device("cpu"))
     divided = inputs.load_dataset(run)
+    divided.table["label_rank"] = divided.table["original"] + 1000
     task, rows = inputs.build_task(run, divided), divided.rows("held_out")
+    assert (task.originals == rows).all() and (task.label_rank == rows + 1000).all()
     assert 0 < len(rows) < len(dataset.rows("val")) and len(rows) == len(task)
     assert (task.y == dataset.y[rows]).all() and (task.inferred_attribute == dataset.a[rows]).all()
+
+
+def test_a_method_starts_from_the_step_of_stage_1_that_it_names(root):
+    name = "fine_tuning+stage1.epochs=3+stage1_weights=best~last"
+    at = result(root, f"runs/colored_digits/{name}/s0")
+    (above,), runs_of = at.upstream("stage1"), at.runs()
+    key = runs_of[0].find_upstream_key("stage1")
+    weights = {
+        f"{key}/{step}/{part}.weight": np.full(2, value, np.float32)
+        for part in ("encoder", "projector")
+        for step, value in (("best", 1), ("last", 2))
+    }
+    save_arrays(above.folder / "models.safetensors", weights)
+    inputs = RunInputs(at, torch.device("cpu"))
+    found = {run.spec.value("stage1_weights"): inputs.load_stage1_encoder(run) for run in runs_of}
+    assert {step: {key: value.tolist() for key, value in each.items()} for step, each in found.items()} == {
+        "best": {"weight": [1, 1]},
+        "last": {"weight": [2, 2]},
+    }
 
 
 def test_what_selects_is_not_trained_on(tmp_path, monkeypatch):

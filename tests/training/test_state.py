@@ -147,14 +147,17 @@ def test_same_seed_same_digits_even_over_interruptions(name, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_batch_presents_the_images_that_are_counted(name):
+def test_a_batch_presents_the_images_that_are_counted_in_training_mode(name):
+    """After an evaluation, too."""
     of = method(name)
+    of.networks.eval()
     of.task.batcher.crop = "presentation"  # every occurrence is encoded
     encoded, encoder = [], of.networks["encoder"]
 
     def note(module, inputs, output):
         if output.requires_grad:  # not what only looks
             encoded.append(len(output))
+            assert module.training != name.startswith(("cnc", "supcon"))  # batchnorm=eval
 
     getattr(encoder, "backbone", encoder).register_forward_hook(note)
     batches = list(of.epoch_batches(np.random.default_rng(0)))
