@@ -154,7 +154,7 @@ def test_dfr_lifts_the_worst_group():
 
 
 def test_dfr_is_the_mean_of_scikit_learns_fits_on_balanced_subsets_with_the_best_strength_of_a_held_out_half():
-    rng = RNG(1)
+    rng = RNG(3)  # the half that is fitted would choose another strength
     y = np.arange(400) % 2
     a = np.where(rng.random(400) < 0.8, y, 1 - y)
     z = np.stack([y + rng.normal(size=400), 2 * a + rng.normal(size=400), *rng.normal(size=(20, 400))], axis=1)
