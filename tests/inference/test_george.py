@@ -167,7 +167,7 @@ def test_subclasses_are_cut_by_the_losses_of_stage_1(monkeypatch):
     monkeypatch.setattr(george, "project", lambda z, seed, **shape: z)
     points, clusters, _, few = few_in_many()
     y = np.repeat([1, 0], [60, len(points)])
-    right = np.concatenate([np.zeros(60), np.where(few, -3.0, 3.0)])
+    right = np.concatenate([np.zeros(60), np.where(few, -3.0, np.linspace(2, 4, len(few)))])
     settings = {**FURTHER, "max_clusters": 2, "neighbors": 100, "unit_length": False}
     asked = evidence(y, z=np.concatenate([points[:60], points]), logits=np.stack([right, 0 * right], axis=1))
     assert adjusted_rand_score(clusters + few, george.infer(asked, settings)[60:]) == 1
