@@ -105,7 +105,8 @@ def test_a_setting_of_a_part_comes_from_the_path(here):
     assert "  groups.stage1.epochs = 7  (the path)" in text
     text = said(explain("results/runs/waterbirds/contrastive_adapter/s0", defaults=True))
     assert "  stage1 = zero_shot  (default: " in text and "  groups.stage1 = zero_shot  (the method's stage 1)" in text
-    assert "  stage1.weight_decay = 0.0001  (as erm is trained alone)" in said(explain("results/runs/waterbirds/dfr/s0"))
+    text = said(explain("results/runs/waterbirds/dfr/s0"))
+    assert "  stage1.weight_decay = 0.0001  (as erm is trained alone)" in text
 
 
 def test_an_artifact_is_explained_with_its_runs_in_each_configuration(here):
