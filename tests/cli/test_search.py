@@ -264,7 +264,7 @@ def test_each_method_of_a_matrix_gets_the_same_number_of_trials_and_the_best_mak
     assert (
         tuned["matrix"].keys() == {"data", "methods"}
         and tuned["seeds"] == 2
-        and "make reference CONFIG=small_tuned.yaml" in told
+        and "snakemake matrix --configfile small_tuned.yaml" in told
     )
     Path("small_tuned.yaml").write_text("seeds: 3\n")
     with pytest.raises(SettingError, match="move it away"):

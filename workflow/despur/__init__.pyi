@@ -1,3 +1,4 @@
+from despur.library.new_images import read_images as read_images
 from despur.library.split_dataset import SplitDataset as SplitDataset
 from despur.library.split_dataset import dataset as dataset
 from despur.library.train import train as train

@@ -114,7 +114,7 @@ def search_matrix(configfile: Path, options: Sequence[str], dry_run: bool) -> It
     ranked = yield from rank_trials(trials, "best", dry_run, options)
     if ranked:
         write_tuned(target, header, config, {name: points[0] for name, points in ranked.items()})
-        yield f"\n{target} has the best point of each method: make reference CONFIG={target}"
+        yield f"\n{target} has the best point of each method: snakemake matrix --configfile {target}"
 
 
 def rank_trials(
