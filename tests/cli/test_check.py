@@ -41,6 +41,12 @@ def few_birds(tmp_path, monkeypatch):
     return sizes
 
 
+def test_splits_stand_in_the_order_of_their_use():
+    dataset = tiny_dataset()
+    dataset.table = dataset.table.iloc[::-1].reset_index(drop=True)
+    assert dataset.splits[0] != "train" and data_checks.order_splits(dataset) == ["train", "val", "test"]
+
+
 def test_a_whole_copy_is_right(few_birds, tmp_path, monkeypatch):
     write_birds(tmp_path, few_birds)
     monkeypatch.setenv("DESPUR_WEIGHTS_ROOT", str(tmp_path))

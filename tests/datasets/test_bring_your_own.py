@@ -330,6 +330,8 @@ def test_a_run_that_lacks_class_embeddings_is_refused_before_anything_is_made(fo
     assert re.search(
         r"bring_your_own cannot be built: .* not in .*DESPUR_DATA_ROOT.* despur check bring_your_own", line
     )
+    (line,) = list_missing(locate_result("results/runs/bring_your_own+name=mine+size=8/erm/s0"))
+    assert line.endswith("See despur check bring_your_own+name=mine+size=8")
     if kind == "npz":
         np.savez(folder / "task.npz", **own())
     else:

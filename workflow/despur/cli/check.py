@@ -151,9 +151,9 @@ def check_dataset(name: str) -> Iterator[str]:
             *data_checks.list_encoders_to_name(dataset, methods),
             *data_doubts.list_doubts(dataset, keys, own=sweep.base_name == "bring_your_own"),
         ]
-        samples = {split: len(dataset.rows(split)) for split in dataset.splits}
+        samples = {split: len(dataset.rows(split)) for split in data_checks.order_splits(dataset)}
         sizes = ", ".join(f"{count:,} {split}" for split, count in samples.items())
-        shape = "x".join(map(str, dataset.inputs.shape[1:]))
+        shape = "x".join(map(str, dataset.inputs.shape[1:])) + " numbers" * (len(dataset.inputs.shape) == 2)
         origin = dataset.about.get("source", "not stated")
         text = f"{point.name}: right; {sizes}; each input {shape}; source: {origin}"
         groups = data_checks.count_groups(dataset)

@@ -14,10 +14,15 @@ from despur.storage.dataset_checks import name_form
 from despur.storage.store import MISSING, ROWS, Array, Dataset
 
 
+def order_splits(dataset: Dataset) -> list[str]:
+    """The splits, in whatever order the rows have them: the training split first, those that test last."""
+    return sorted(dataset.splits, key=lambda split: (split in dataset.test_splits, split != "train"))
+
+
 def count_groups(dataset: Dataset) -> dict[str, dict[str, int]]:
     """How many samples of each split a group has: by group, then by split."""
     assert dataset.groups is not None
-    sizes = {split: dataset.groups[dataset.rows(split)].sum(axis=0) for split in dataset.splits}
+    sizes = {split: dataset.groups[dataset.rows(split)].sum(axis=0) for split in order_splits(dataset)}
     return {
         name: {split: int(group_sizes[i]) for split, group_sizes in sizes.items()}
         for i, name in enumerate(dataset.about["groups"])

@@ -9,6 +9,7 @@ from typing import Any
 
 from despur.orchestration import artifact_files, experiments, matrix, paper_folders
 from despur.specs.paths import ResultPath, data_root
+from despur.specs.resolution import resolve
 from despur.specs.spec import Spec
 from despur.specs.stages import STAGES
 from despur.storage import hub, raw_files, tokenizers, weight_files
@@ -60,10 +61,13 @@ def list_missing(result: ResultPath) -> Iterator[str]:
 
 
 def list_missing_raw(points: Iterable[Spec]) -> Iterator[str]:
-    """What is said of the raw files that data sets need. Those that lack them fail; others can be made."""
+    """What is said of the raw files that data sets need, which are named with their settings where these decide which
+    files. Those that lack them fail; others can be made."""
     root = data_root()
     for point in points:
-        name, missing = point.base_name, [] if point.source else raw_files.list_missing(point, root)
+        missing = [] if point.source else raw_files.list_missing(point, root)
+        usual = raw_files.list_patterns(resolve("datasets", point.base_name).points[0])
+        name = point.base_name if raw_files.list_patterns(point) == usual else point.name
         if missing and raw_files.is_downloaded(point):
             yield f"{name}: its raw files are not in {root}; its job downloads them"
         elif missing:
