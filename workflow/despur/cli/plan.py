@@ -5,7 +5,7 @@ Seconds are those of :mod:`despur.orchestration.resources`: measured speeds wher
 ``--open``: the runs that were measured nowhere yet, and what they would settle."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from despur.orchestration import artifact_files, configuration, estimates, resou
 from despur.orchestration.gpu_slots import list_visible_gpus
 from despur.orchestration.plan import find_longest_chain, list_jobs, list_jobs_behind
 from despur.orchestration.targets import name_last_file
+from despur.specs.names import parse
 from despur.specs.paths import ResultPath
 from despur.specs.settings import SettingError
 
@@ -154,6 +155,20 @@ def plan(
     yield from list_costs(list_jobs(config), counts | {"matrix": 1, "all": 2}, device)  # all: the scorecard, and `all`
 
 
+def explain_estimates(every: Iterable[ResultPath], device: str) -> Iterator[str]:
+    """For how many training jobs speeds are measured, and which data sets' sizes are not known."""
+    training = [result for result in every if resources.estimate_resources(result)["gpu"]]
+    measured = sum(resources.estimate_seconds(result, device)[1] for result in training)
+    yield (
+        f"\nSpeeds are measured (results/ledger, results/reference) for {measured} of {len(training)} training jobs, "
+        "else guessed (workflow/resources.yaml)."
+    )
+    sizes = estimates.load_estimates()["datasets"]
+    if unknown := sorted({parse(result.dataset)[0] for result in every} - sizes.keys()):
+        names = ", ".join(unknown)
+        yield f"The size of {names} is not known here, and taken to be {sizes['*']['train']:,} training samples."
+
+
 def list_costs(jobs: Mapping[str, set[ResultPath]], counts: Mapping[str, int], device: str) -> Iterator[str]:
     """A row for each name and one for all, whose ``jobs`` count once; the longest chain. ``counts``: jobs besides."""
     every, width = set().union(*jobs.values()), max(20, *(len(name) + 2 for name in jobs))
@@ -165,12 +180,7 @@ def list_costs(jobs: Mapping[str, set[ResultPath]], counts: Mapping[str, int], d
         yield format_row(name, paper_jobs, counts.get(name, 0), device, width)
     extra = sum(count for name, count in counts.items() if name in jobs or name == "all")
     yield format_row("all, shared once", every, extra, device, width)
-    training = [result for result in every if resources.estimate_resources(result)["gpu"]]
-    measured = sum(resources.estimate_seconds(result, device)[1] for result in training)
-    yield (
-        f"\nSpeeds are measured (results/ledger, results/reference) for {measured} of {len(training)} training jobs, "
-        "else guessed (workflow/resources.yaml)."
-    )
+    yield from explain_estimates(every, device)
     yield from explain_retries(
         max((resources.estimate_elapsed_seconds(result, device) for result in every), default=0.0) / 60
     )
