@@ -58,6 +58,32 @@ def write_history(folder, *scores):
     pd.DataFrame(rows).assign(epoch=1, step=1, value=0.5).to_csv(folder / "history.csv", index=False)
 
 
+def test_a_seed_that_did_not_learn_its_training_data_is_warned_of():
+    folder = made("cnc", {0.2: {0: 0.1, 1: 0.3}, 0.4: {0: 0.1, 1: 0.3}}, "s0-1")
+    rows, key = (
+        pd.read_csv(folder / "metrics.csv", keep_default_na=False),
+        {"dataset": "colored_digits", "method": "cnc"},
+    )
+    learned = [
+        key | {"lambda": point, "seed": seed, "split": "train", "selection": "best", "metric": metric, "group": group}
+        for point in (0.2, 0.4)
+        for seed in (0, 1)
+        for metric in ("accuracy", "samples")
+        for group in ("3, red", "5, red")
+    ]
+    accuracy = {(0.2, 0): (1, 0), (0.2, 1): (0.9, 0.8), (0.4, 0): (1, 1), (0.4, 1): (0.6, 0.5)}
+    for row in learned:
+        of_groups = accuracy[row["lambda"], row["seed"]]
+        row["value"] = 20 if row["metric"] == "samples" else of_groups[row["group"] == "5, red"]
+    write_run(folder, [*rows.assign(method="cnc").to_dict("records"), *learned])
+    warned = [line.values for line in show_runs([folder]) if isinstance(line, Row) and line.table == "warnings"]
+    assert [(row["seed"], row["warning"].partition(":")[0]) for row in warned] == [
+        (0, "cnc+lambda=0.2"),
+        (1, "cnc+lambda=0.4"),
+    ]
+    assert "collapsed" in warned[0]["warning"]
+
+
 def test_a_run_shows_mean_and_std_of_validation_and_of_what_tables_show():
     text = said(show_runs([made("erm", {None: {0: 0.1, 1: 0.3}}, "s0-1") / "metrics.csv"]))
     assert "seeds 0, 1" in text and "Best step: by worst_group_accuracy of the split val" in text

@@ -7,13 +7,27 @@ from pathlib import Path
 import pandas as pd
 
 from despur.cli.commands import PATH, SELECTION, Arguments
-from despur.cli.metrics import Roles, find_criteria, find_roles, format_seeds, format_spread, load_shown, name_metrics
+from despur.cli.metrics import (
+    Roles,
+    find_criteria,
+    find_roles,
+    format_seeds,
+    format_spread,
+    load_points,
+    load_shown,
+    name_metrics,
+)
 from despur.cli.rows import Row
+from despur.evidence.runs.collapsed import mark_collapsed
 from despur.specs.paths import locate_result
 from despur.storage.group_warnings import load_warnings
 
 LONG = ["dataset", "point", "seed", "metric", "group", "shown", "value"]  # columns that all methods have
 RANKED = "average_accuracy"  # shown of each point of a sweep, beside the metric that selects
+COLLAPSED = (
+    "it collapsed: it hardly learned its own training data, and gaps and leakage are small where nothing is known. Try "
+    "another learning_rate, or more epochs"
+)
 
 ARGUMENTS: Arguments = {
     "paths": PATH | {"nargs": "+", "help": "folders of finished runs, or files in them; all seeds together"},
@@ -71,7 +85,7 @@ def show_seeds(paths: Sequence[Path], groups: bool, selection: str, oracle: bool
         best_step_by=criteria,
         best_point_by=list_ranking(table, roles)[0],
     )
-    for data, seed, warning in (warning_row for path in paths for warning_row in load_warnings(locate_result(path))):
+    for data, seed, warning in (warning_row for path in paths for warning_row in list_warnings(path)):
         yield Row(f"warning: {data}, seed {seed}: {warning}", "warnings", dataset=data, seed=seed, warning=warning)
     points = table["point"].unique()
     if len(points) > 1:
@@ -82,6 +96,16 @@ def show_seeds(paths: Sequence[Path], groups: bool, selection: str, oracle: bool
             yield from list_metrics(str(point), table[table["point"] == point], roles, groups)
             if oracle:
                 yield f"oracle: the kept step with the best {roles.metric} of {roles.headline}; for analysis only"
+
+
+def list_warnings(path: Path) -> Iterator[tuple[str, int, str]]:
+    """(data set, seed, warning) of the groups that the runs of a folder read, and of runs that collapsed."""
+    yield from load_warnings(locate_result(path))
+    rows = load_points(path)
+    names = rows["method"].where(rows["point"] == "", rows["method"] + "+" + rows["point"])
+    rows = rows.assign(data=rows["dataset"], method=names)
+    for _, row in rows[mark_collapsed(rows)].drop_duplicates(["data", "method", "seed"]).iterrows():
+        yield row["data"], int(row["seed"]), f"{row['method']}: {COLLAPSED}"
 
 
 def rank_points(table: pd.DataFrame, roles: Roles, shown_of: Sequence[str] = ("validation", "best")) -> Iterator[str]:
