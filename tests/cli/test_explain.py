@@ -104,7 +104,11 @@ def test_a_setting_of_a_part_comes_from_the_path(here):
     text = said(explain("results/runs/colored_digits/jtt+stage1.epochs=7/s0"))
     assert "  groups.stage1.epochs = 7  (the path)" in text
     text = said(explain("results/runs/waterbirds/contrastive_adapter/s0", defaults=True))
-    assert "  stage1 = zero_shot  (default: " in text and "  groups.stage1 = zero_shot  (the method's stage 1)" in text
+    assert (
+        "  stage1 = zero_shot  (default: " in text and "  groups.stage1 = zero_shot  (as the method's stage 1)" in text
+    )
+    text = said(explain("results/runs/waterbirds/contrastive_adapter/s0"))
+    assert "  and 3 at their defaults, or as the method's stage 1: --all lists them" in text
     text = said(explain("results/runs/waterbirds/dfr/s0"))
     assert "  stage1.weight_decay = 0.0001  (as erm is trained alone)" in text
 
@@ -125,7 +129,7 @@ def test_what_does_not_exist_is_refused(here, path):
 
 def test_raw_data_is_checked(here, monkeypatch):
     text = said(check("scene_digits"))
-    assert "scene_digits: right; 898 test, 540 val, 2,088 train" in text and "license: CC BY 4.0" in text
+    assert "scene_digits: right; 2,088 train, 540 val, 898 test" in text and "license: CC BY 4.0" in text
     monkeypatch.setenv("DESPUR_DATA_ROOT", str(here / "raw"))
     lines = check("waterbirds")
     assert "license: CUB-200-2011 and Places: non-commercial research" in next(lines) and "DESPUR_DATA_ROOT" in next(

@@ -78,8 +78,8 @@ def test_the_cost_of_result_paths_is_that_of_all_jobs_behind_them():
 
 def test_a_data_set_whose_size_is_not_known_is_named():
     paths = [Path(f"results/runs/{data}/erm/s0") for data in ("bring_your_own+name=mine", "scene_digits")]
-    own, bundled = ([line for line in plan("cpu", [path]) if "is not known here" in line] for path in paths)
-    assert own[0].startswith("The size of bring_your_own is") and not bundled
+    own, bundled = ([line for line in plan("cpu", [path]) if "is not known here:" in line] for path in paths)
+    assert own[0].startswith("Of bring_your_own the number of samples") and not bundled
 
 
 def test_a_table_costs_what_its_configuration_makes_for_it():

@@ -60,12 +60,10 @@ def write_history(folder, *scores):
 
 def test_a_seed_that_did_not_learn_its_training_data_is_warned_of():
     folder = made("cnc", {0.2: {0: 0.1, 1: 0.3}, 0.4: {0: 0.1, 1: 0.3}}, "s0-1")
-    rows, key = (
-        pd.read_csv(folder / "metrics.csv", keep_default_na=False),
-        {"dataset": "colored_digits", "method": "cnc"},
-    )
+    rows = pd.read_csv(folder / "metrics.csv", keep_default_na=False)
+    key = {"dataset": "colored_digits", "split": "train", "selection": "best"}
     learned = [
-        key | {"lambda": point, "seed": seed, "split": "train", "selection": "best", "metric": metric, "group": group}
+        key | {"method": f"cnc+lambda={point}", "lambda": point, "seed": seed, "metric": metric, "group": group}
         for point in (0.2, 0.4)
         for seed in (0, 1)
         for metric in ("accuracy", "samples")
@@ -75,7 +73,8 @@ def test_a_seed_that_did_not_learn_its_training_data_is_warned_of():
     for row in learned:
         of_groups = accuracy[row["lambda"], row["seed"]]
         row["value"] = 20 if row["metric"] == "samples" else of_groups[row["group"] == "5, red"]
-    write_run(folder, [*rows.assign(method="cnc").to_dict("records"), *learned])
+    rows["method"] = [f"cnc+lambda={point}" for point in rows["lambda"]]
+    write_run(folder, [*rows.to_dict("records"), *learned])
     warned = [line.values for line in show_runs([folder]) if isinstance(line, Row) and line.table == "warnings"]
     assert [(row["seed"], row["warning"].partition(":")[0]) for row in warned] == [
         (0, "cnc+lambda=0.2"),

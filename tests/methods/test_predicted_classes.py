@@ -13,12 +13,12 @@ RNG = np.random.default_rng
 @pytest.mark.parametrize("name", ["jtt", "cnc", "dann+domain=majority", "mmd+domain=majority"])
 def test_inferences_that_name_no_class_are_refused(name, inference):
     y = np.arange(8) % 2
-    with pytest.raises(SettingError, match=f"groups={inference}: no class"):
+    with pytest.raises(SettingError, match=f"groups={inference}: its values are not classes"):
         build(f"{name}+groups={inference}", task(y, 1 - y))
 
 
 def test_the_adapter_refuses_them_too():
-    with pytest.raises(SettingError, match="groups=george: no class"):
+    with pytest.raises(SettingError, match="groups=george: its values are not classes"):
         build("contrastive_adapter+groups=george", embedded_by_a_foundation_model())
 
 

@@ -68,7 +68,7 @@ def explain_settings(result: ResultPath, defaults: bool) -> Iterator[str]:
 
 def list_settings(points: list[Spec], defaults: bool, prefix: str = "") -> Iterator[str]:
     """Each setting of a component and, below it, of its components: value (several in a sweep) and source. Without
-    ``defaults``, how many settings have theirs."""
+    ``defaults``, how many settings have theirs, or those of the method's stage 1."""
     first, left_out = points[0], 0
     yield f"\n{prefix.rstrip('.') or first.kind}: {first.base_name}, {summarize(first.kind, first.base_name)}"
     for key in first.settings:
@@ -79,8 +79,9 @@ def list_settings(points: list[Spec], defaults: bool, prefix: str = "") -> Itera
             continue
         told = {"setting": f"{prefix}{key}", "values": values, "source": source}
         yield Row(f"  {prefix}{key} = {text}  ({source})", "settings", kind=first.kind, **told)
+    shared = ", or as the method's stage 1" if SAME_STAGE1 in first.origins.values() else ""
     if left_out:
-        yield f"  and {left_out} at their defaults: --all lists them"
+        yield f"  and {left_out} at their defaults{shared}: --all lists them"
     for key, component in first.components.items():
         alike = [point.components[key] for point in points]
         alike = [other for other in alike if other.base_name == component.base_name]

@@ -166,7 +166,8 @@ def explain_estimates(every: Iterable[ResultPath], device: str) -> Iterator[str]
     sizes = estimates.load_estimates()["datasets"]
     if unknown := sorted({parse(result.dataset)[0] for result in every} - sizes.keys()):
         names = ", ".join(unknown)
-        yield f"The size of {names} is not known here, and taken to be {sizes['*']['train']:,} training samples."
+        count = sizes["*"]["train"]
+        yield f"Of {names} the number of samples is not known here: {count:,} training samples are assumed."
 
 
 def list_costs(jobs: Mapping[str, set[ResultPath]], counts: Mapping[str, int], device: str) -> Iterator[str]:

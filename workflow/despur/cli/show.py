@@ -25,8 +25,8 @@ from despur.storage.group_warnings import load_warnings
 LONG = ["dataset", "point", "seed", "metric", "group", "shown", "value"]  # columns that all methods have
 RANKED = "average_accuracy"  # shown of each point of a sweep, beside the metric that selects
 COLLAPSED = (
-    "it collapsed: it hardly learned its own training data, and gaps and leakage are small where nothing is known. Try "
-    "another learning_rate, or more epochs"
+    "it collapsed: it hardly learned its own training data. A model that learned nothing has small gaps and small "
+    "leakage, too. Try another learning_rate, or more epochs"
 )
 
 ARGUMENTS: Arguments = {
@@ -85,7 +85,7 @@ def show_seeds(paths: Sequence[Path], groups: bool, selection: str, oracle: bool
         best_step_by=criteria,
         best_point_by=list_ranking(table, roles)[0],
     )
-    for data, seed, warning in (warning_row for path in paths for warning_row in list_warnings(path)):
+    for data, seed, warning in dict.fromkeys(found for path in paths for found in list_warnings(path)):
         yield Row(f"warning: {data}, seed {seed}: {warning}", "warnings", dataset=data, seed=seed, warning=warning)
     points = table["point"].unique()
     if len(points) > 1:
@@ -101,9 +101,7 @@ def show_seeds(paths: Sequence[Path], groups: bool, selection: str, oracle: bool
 def list_warnings(path: Path) -> Iterator[tuple[str, int, str]]:
     """(data set, seed, warning) of the groups that the runs of a folder read, and of runs that collapsed."""
     yield from load_warnings(locate_result(path))
-    rows = load_points(path)
-    names = rows["method"].where(rows["point"] == "", rows["method"] + "+" + rows["point"])
-    rows = rows.assign(data=rows["dataset"], method=names)
+    rows = load_points(path).assign(data=lambda rows: rows["dataset"])
     for _, row in rows[mark_collapsed(rows)].drop_duplicates(["data", "method", "seed"]).iterrows():
         yield row["data"], int(row["seed"]), f"{row['method']}: {COLLAPSED}"
 

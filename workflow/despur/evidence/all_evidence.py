@@ -18,6 +18,7 @@ from despur.evidence.statistics.multiplicity import WRONG, adjust_false_discover
 from despur.evidence.verdicts import COUNTED, DECIDED, MEASURED, ORDERS, ClaimVerdict, NumberVerdict, Tier
 from despur.orchestration.experiments import REFERENCE
 from despur.orchestration.paper_folders import find_papers
+from despur.storage.store import InputError
 
 CLAIM_KEY = ["paper", "claim", "paper_dataset", "tier"]
 UNDECIDABLE = (NumberVerdict.OTHER_SETTINGS, NumberVerdict.NOT_COMPARED, ClaimVerdict.NOT_TUNED)  # on the paper's data
@@ -123,8 +124,10 @@ def list_not_run() -> pd.DataFrame:
 
 
 def read_scorecard(file: Path) -> pd.DataFrame:
-    """The rows of a scorecard; what is empty in texts is an empty text."""
+    """The rows of a scorecard; what is empty in texts is an empty text. Raises InputError for one of earlier rules."""
     table = pd.read_csv(file, dtype={"setting": str}, low_memory=False)
+    if "tier" not in table:
+        raise InputError(f"{file} has no column tier: it is of an earlier version of despur; move it elsewhere")
     texts = [name for name in table if table[name].dtype == object]
     return table.fillna(dict.fromkeys(texts, "")).astype(object)
 

@@ -14,9 +14,10 @@ from despur.storage.store import Array
 def read_images(paths: Sequence[str | Path], data: str) -> Array:
     """Image files, prepared as a folder of your own is: uint8 (N,resize,resize,3), what :func:`load`'s model takes.
 
-    ``paths``: of the files. ``data``: the data set in the path of the model's run, with its settings ``resize`` and
-    ``fit`` (``bring_your_own+name=photos+resize=64``). Raises InputError for files that cannot be used, SettingError
-    for another data set.
+    ``paths``: of the files, at least one. ``data``: the data set in the path of the model's run, with its settings
+    ``resize`` and ``fit`` (``bring_your_own+name=photos+resize=64``). Raises InputError for files that cannot be used,
+    SettingError for another data set, several points or no file. A model that was trained on an ``.npz`` takes images as
+    that file has them.
 
     >>> import tempfile
     >>> import despur
@@ -29,8 +30,12 @@ def read_images(paths: Sequence[str | Path], data: str) -> Array:
     from despur.datasets.sources import image_files, own_folder  # bring Pillow, which the core of the package lacks
 
     points = resolve("datasets", data).points
-    if len(points) > 1 or points[0].base_name != "bring_your_own":
+    if points[0].base_name != "bring_your_own":
         raise SettingError(f"{data}: images are read as bring_your_own reads them: name it, with the run's settings")
+    if len(points) > 1:
+        raise SettingError(f"{data}: has {len(points)} points: name the one that the model was trained on")
+    if isinstance(paths, str | Path) or not paths:
+        raise SettingError(f"paths={paths!r}: must be a list of at least one image file")
     settings, files = points[0].settings, [Path(path) for path in paths]
     fit = partial(own_folder.resize, fit=settings["fit"])
     return image_files.images(files, settings["resize"], fit, "Leave them out of paths")[:]

@@ -66,14 +66,19 @@ def list_missing_raw(points: Iterable[Spec]) -> Iterator[str]:
     root = data_root()
     for point in points:
         missing = [] if point.source else raw_files.list_missing(point, root)
-        usual = raw_files.list_patterns(resolve("datasets", point.base_name).points[0])
-        name = point.base_name if raw_files.list_patterns(point) == usual else point.name
+        name = name_by_raw(point) if missing else ""
         if missing and raw_files.is_downloaded(point):
             yield f"{name}: its raw files are not in {root}; its job downloads them"
         elif missing:
             others = f" and {len(missing) - 1} more" if missing[1:] else ""
             first = missing[0].split(" |")[0]
             yield f"{name} cannot be built: {first}{others} not in {root} (DESPUR_DATA_ROOT). See despur check {name}"
+
+
+def name_by_raw(point: Spec) -> str:
+    """The name of a data set, with its settings where these decide which raw files it needs."""
+    usual = resolve("datasets", point.base_name).points[0]
+    return point.base_name if raw_files.list_patterns(point) == raw_files.list_patterns(usual) else point.name
 
 
 def list_missing_tokenizers(points: Iterable[Spec]) -> Iterator[str]:

@@ -47,7 +47,7 @@ def list_artifact_runs(config: Mapping[str, Any]) -> list[ArtifactRun]:
         if same := [other for other in methods if other != method and methods[other] == folders]:
             raise SettingError(
                 f"matrix.methods.{method}={name}: is the run of {same[0]}, too: leave one of them out. Methods of "
-                "config.yaml count, unless the configuration names papers and datasets (datasets: {})"
+                "config.yaml count; to leave them out, write papers: [] and datasets: {}"
             )
     return [ArtifactRun(data, data, method, folders, "matrix") for method, folders in methods.items()]
 

@@ -22,7 +22,7 @@ from despur.specs.settings import SettingError, Settings, spell
 from despur.specs.spec import Spec, Sweep
 from despur.specs.stated_of_stage1 import Declaration, DerivedText, select_stated, spell_as_alone, spell_file
 
-SAME_STAGE1 = "the method's stage 1"  # where settings of the stage 1 of its groups come from
+SAME_STAGE1 = "as the method's stage 1"  # where settings of the stage 1 of its groups come from
 MOST_POINTS = 1000  # of one name; the largest grids of the papers have tens
 
 

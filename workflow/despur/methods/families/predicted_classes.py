@@ -17,8 +17,9 @@ def predict_classes(task: Task, inference: str) -> Array:
     y, groups, declaration = task.y, task.inferred, read_declarations("inference", inference)
     if declaration.get("NAMES_NO_CLASS"):
         raise SettingError(
-            f"groups={inference}: no class can be read from what it infers, but here it is compared with the true "
-            "class: choose groups=predictions or clusters, or a method that reads any attribute, such as gdro"
+            f"groups={inference}: its values are not classes, and this method compares them with the true class: "
+            "choose groups=predictions, clusters, ssa or oracle; cnc takes any attribute with anchors=all, dann and mmd "
+            "with domain=attribute"
         )
     if not (declaration.get("READS_TRUE_GROUPS") or declaration.get("READS_VALIDATION_GROUPS")):
         return groups
