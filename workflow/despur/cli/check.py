@@ -153,9 +153,7 @@ def check_dataset(name: str) -> Iterator[str]:
         ]
         samples = {split: len(dataset.rows(split)) for split in data_checks.order_splits(dataset)}
         sizes = ", ".join(f"{count:,} {split}" for split, count in samples.items())
-        shape = "x".join(map(str, dataset.inputs.shape[1:])) + " numbers" * (
-            dataset.inputs.ndim == 2 and dataset.inputs.dtype.kind == "f"
-        )
+        shape = "x".join(map(str, dataset.inputs.shape[1:])) + " numbers" * (len(dataset.inputs.shape) == 2)
         origin = dataset.about.get("source", "not stated")
         text = f"{point.name}: right; {sizes}; each input {shape}; source: {origin}"
         groups = data_checks.count_groups(dataset)

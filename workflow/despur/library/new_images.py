@@ -16,8 +16,8 @@ def read_images(paths: Sequence[str | Path], data: str) -> Array:
 
     ``paths``: of the files, at least one. ``data``: the data set in the path of the model's run, with its settings
     ``resize`` and ``fit`` (``bring_your_own+name=photos+resize=64``). Raises InputError for files that cannot be used,
-    SettingError for another data set, several points or no file. A model that was trained on an ``.npz`` takes images as
-    that file has them.
+    SettingError for another data set, several points or no file. A model that was trained on an ``.npz`` takes images
+    as that file has them.
 
     >>> import tempfile
     >>> import despur

@@ -18,8 +18,8 @@ def predict_classes(task: Task, inference: str) -> Array:
     if declaration.get("NAMES_NO_CLASS"):
         raise SettingError(
             f"groups={inference}: its values are not classes, and this method compares them with the true class: "
-            "choose groups=predictions, clusters, ssa or oracle; cnc takes any attribute with anchors=all, dann and mmd "
-            "with domain=attribute"
+            "choose groups=predictions, clusters, ssa or oracle; cnc takes any attribute with anchors=all, dann and "
+            "mmd with domain=attribute"
         )
     if not (declaration.get("READS_TRUE_GROUPS") or declaration.get("READS_VALIDATION_GROUPS")):
         return groups
