@@ -166,6 +166,14 @@ def test_each_value_of_a_key_is_a_part():
     assert found.parts[0].parts[0].label == "a - x (wga, data.p_corr=0.5)"
 
 
+def test_of_a_change_the_label_has_its_ends_alone():
+    change = {"change": {"metric": ["average", "worst"]}}
+    (found,) = read({"higher": {"method": "a", **change}, "than": {"method": "b", **change}}).parts
+    assert found.label == "a - b (from metric=average to worst)"
+    (found,) = read({"higher": {"metric": "bound"}, "than": change, "method": "a"}).parts
+    assert found.label == "bound a - a from metric=average to worst"
+
+
 def test_keys_around_a_group_are_shared_and_null_takes_a_default_away():
     found = compared({"of": [{"higher": "a", "than": "x"}], "split": "val", "backbone": None}, backbone="rn50")
     assert found == [difference("method=a split=val", "method=x split=val")]

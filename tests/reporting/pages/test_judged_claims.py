@@ -48,12 +48,15 @@ JUDGED = {
 
 def test_claims_stand_with_their_weakest_contrast_and_what_would_decide_them():
     table, settings = describe_judged(pd.DataFrame([JUDGED]))
-    row = "| A beats B on CMNIST\\* | `a - b` (of 2) | -0.03 [-0.13, +0.07] | 3 | undecided | 0.31 | about 16 seeds |"
+    difference, ending = "-3 [-13, +7] points", "| 3 | undecided | 0.31 | about 16 seeds |"
+    row = f"| A beats B on CMNIST\\* | `a - b (accuracy, split=test)` (of 2) | {difference} {ending}"
     assert table.splitlines()[2:] == [row] and settings == "Settings behind these claims: b (screened)."
     for changed in ({"reason": f"{PRESUPPOSED}: that c is above 0"}, {"low": math.nan, "high": math.nan}):
         assert "| – | – | 3 | undecided | 0.31 |" in next(describe_judged(pd.DataFrame([JUDGED | changed])))
     table, _ = describe_judged(pd.DataFrame([JUDGED | {"margin": -0.05, "q": math.nan}]))
-    assert "| -0.03 [-0.13, +0.07], margin -0.05 | 3 | undecided | – |" in table
+    assert "| -3 [-13, +7] points, margin -5 | 3 | undecided | – |" in table
+    alone = JUDGED | {"k": 1, "weakest": "logarithms: a - b (accuracy_ratio)"}
+    assert f"| `logarithms: a - b` | -0.03 [-0.13, +0.07] {ending}" in next(describe_judged(pd.DataFrame([alone])))
     assert [*describe_judged(pd.DataFrame([JUDGED])[:0])] == []
 
 

@@ -78,8 +78,8 @@ def test_every_link_leads_somewhere(made, text):
 def test_the_first_screen_says_of_each_paper_what_is_known_on_which_data_and_how_surely(text):
     known = text.split('id="known"')[1].split("</table>")[0]
     row = known.split(">cnc</a>")[1].split("</tr>")[0]
-    assert re.search(r'data-label="within 5">1 ', row) and re.search(r'data-label="not known">1<', row)
-    assert "3 stated; 1 to 3 seeds of " in row and 'not seen">1, 0, 0<' in row
+    assert re.search(r'data-label="within 5 points">1 ', row) and re.search(r'data-label="not known">1<', row)
+    assert "3 stated; 1 to 3 seeds of " in row and 'orders on substitutes">1 seen, 0 opposite, 0 not seen<' in row
     assert all(f">{paper}</a>" in known for paper in paper_folders.list_papers())
     assert known.count("Primary claim") == len(paper_folders.list_papers())
 

@@ -52,12 +52,13 @@ def test_orders_on_substitutes_stand_apart_from_claims_on_the_papers_data():
         {"claim": "b", "tier": Tier.PAPER, "verdict": "holds", "primary": "abstract", "statement": "b is best"},
         {"claim": "c", "tier": Tier.SUBSTITUTE, "verdict": "seen here", "kind_of_row": COMPARISON},
     )
-    assert found.cells[summary.ORDERS_SEEN[Tier.SUBSTITUTE]] == "1, 0, 1"
+    assert found.cells[summary.ORDERS_SEEN[Tier.SUBSTITUTE]] == "1 seen, 0 opposite, 1 not seen"
     assert "“b is best”: undecided (cmnist)" in found.claim  # it has no p value: Holm lets it not stand
 
 
 def test_verdicts_on_claims_that_do_not_stand_are_told_apart_and_a_primary_claim_has_its_estimate():
-    measured = {"tier": Tier.PAPER, "estimate": 0.25, "low": 0.125, "high": 0.375, "reason": "", "k": 1}
+    measured = {"tier": Tier.PAPER, "estimate": 0.25, "low": 0.125, "high": 0.375, "reason": "", "k": 1, "margin": 0}
+    measured |= {"weakest": "c - d (accuracy)"}
     sure = measured | {"verdict": "holds", "p_holds": 1e-9, "p_fails": 1.0}
     found = known(
         sure | {"claim": "a"},
@@ -65,8 +66,9 @@ def test_verdicts_on_claims_that_do_not_stand_are_told_apart_and_a_primary_claim
         measured | {"claim": "c", "verdict": "undecided", "p_holds": 0.3, "p_fails": 0.9, "primary": "abstract"}
         | {"statement": "c is best", "advice": "about 16 seeds; then it would hold"},
     )  # fmt: skip
-    assert found.cells[summary.CLAIMS] == "2 (1), 0, 1"
-    assert "“c is best”: undecided (cmnist: +0.25 [+0.125, +0.375], about 16 seeds, then it would hold)" in found.claim
+    assert found.cells[summary.CLAIMS] == "2 hold (1 strict), 0 fail, 1 undecided"
+    said = "3 seeds: +25 [+12.5, +37.5] points, would hold with about 16 seeds if mean and spread stayed)"
+    assert f"“c is best”: undecided (cmnist, {said}" in found.claim
 
 
 def test_orders_with_another_encoder_have_a_column_and_a_line_where_there_are_any():
@@ -79,8 +81,8 @@ def test_orders_with_another_encoder_have_a_column_and_a_line_where_there_are_an
         "data": "waterbirds",
     }
     found = known(row)
-    assert found.cells[title] == "0, 1, 0"
-    assert [*summary.format_lines([found])][-1] == f"cnc: {title} 0, 1, 0"
+    assert found.cells[title] == "0 seen, 1 opposite, 0 not seen"
+    assert [*summary.format_lines([found])][-1] == f"cnc: {title} {found.cells[title]}"
     assert title not in known(row | {"tier": Tier.SUBSTITUTE}).cells
 
 

@@ -64,6 +64,7 @@ class Formulas:
 
 def describe(high: Any, low: Any, hidden: set[str]) -> str:
     """``cnc - erm (worst_group_accuracy, data.p_corr=0.9)``: what differs between the sides, then what they share."""
+    high, low = (_drop_changed(side) for side in (high, low))
     both = [side for side in (high, low) if isinstance(side, Mapping)]
     shown = [key for key in dict.fromkeys(key for side in both for key in side) if key not in hidden]
     apart = [key for key in shown if key == "method" or any(side.get(key) != both[0].get(key) for side in both)]
@@ -73,6 +74,13 @@ def describe(high: Any, low: Any, hidden: set[str]) -> str:
         for side in (high, low)
     ]
     return f"{names[0]} - {names[1]}" + (f" ({', '.join(same)})" if same else "")
+
+
+def _drop_changed(side: Any) -> Any:
+    """A side without its own values of keys that its change gives."""
+    if not isinstance(side, Mapping):
+        return side
+    return {key: value for key, value in side.items() if key not in side.get("change", {})}
 
 
 def _item(key: str, value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What the worst groups of CNC and GEORGE owe to settings of stages 1 and 2."""
+"""What the worst groups of CNC, JTT and GEORGE owe to settings of stages 1 and 2."""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -14,6 +14,7 @@ METRICS = ("worst_group_accuracy", "average_accuracy")
 # what is compared: a method, the settings in which its runs differ, and what they are
 VARIED = {
     "cnc": ({"groups.algorithm", "groups.metric"}, "CNC by the clustering of stage 1"),
+    "jtt": ({"upsampling"}, "JTT by its upsampling, for which App. E.2.5 has a rule and a factor that do not agree"),
     "george": ({"groups", "sampler", "stage1.epochs"}, "GEORGE by what App. E.2.5 leaves open"),
 }
 

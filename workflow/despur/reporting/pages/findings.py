@@ -12,7 +12,7 @@ import pandas as pd
 from despur.evidence.all_evidence import Evidence
 from despur.evidence.ledger.standing import JudgedRecord
 from despur.evidence.measurements import Measurement
-from despur.evidence.numbers.counts import COMPARED
+from despur.evidence.numbers.counts import COMPARED, RATE
 from despur.evidence.verdicts import COUNTED, MEASURED, ClaimVerdict, NumberVerdict, Settings
 from despur.orchestration.paper_folders import find_paper
 from despur.reporting.markdown import escape_star, to_markdown
@@ -43,7 +43,8 @@ README (first column), in [Claims on the papers' data](judged_claims.md) and in
 def format_findings(evidence: Evidence, records: list[JudgedRecord], findings: list[PaperFindings]) -> str:
     """The page. ``records``: the whole ledger."""
     parts = [INTRODUCTION, describe_all(evidence, records), tabulate_papers(findings)]
-    parts += ["Settings of the numbers that are compared:", format_kinds(evidence.measurements)]
+    parts += ["Settings of these numbers (*fitted elsewhere*: one was found on other printed numbers):"]
+    parts += [format_kinds(evidence.measurements)]
     for title, describe in SECTIONS.items():
         parts += [f"## {title}", *(describe(findings) or ["None so far."])]
     return "\n\n".join([*parts, "[All pages](index.md)"]) + "\n"
@@ -68,7 +69,10 @@ def describe_claims(findings: list[PaperFindings]) -> list[str]:
         [row.verdict, f"{escape_star(row.statement)} (`{row.paper}`: {row.paper_dataset})", format_q(row.q)]
         for row in surest.itertuples()
     ]
-    said = "*q*: the share of false verdicts among all that are as sure as this one."
+    said = (
+        "Each verdict is for itself. Among many some are wrong by chance: *q* is the share of false verdicts among all "
+        f"that are as sure as this one; up to {RATE:g} they count as *strict*."
+    )
     return [said, to_markdown(["verdict", "claim", "q"], rows)] if rows else []
 
 
@@ -81,8 +85,9 @@ def describe_numbers(findings: list[PaperFindings]) -> list[str]:
         for metric, numbers in groupby(sorted(filter(select, found.measurements), key=get_metric), key=get_metric)
     ]
     said = (
-        "The first number of each method; *more*: others of it with the same verdict. *If seeds are normal*: by 90 % "
-        "intervals, each for itself, which is no verdict."
+        "The first number of each method; *more*: others of it with the same verdict. *Perhaps beyond 5* is no "
+        "verdict: a 90 % interval that takes seeds as normal says so. What a number may owe to a choice of ours: see "
+        "the next part."
     )
     return [said, to_markdown(["verdict", "paper", "metric", "print → ours"], rows)] if rows else []
 
@@ -125,7 +130,7 @@ def describe_open(findings: list[PaperFindings]) -> list[str]:
 VERDICTS: dict[str, Callable[[Measurement], bool]] = {
     "within 2 or 5": lambda number: number.verdict in NEAR,
     "beyond 5": lambda number: number.verdict == NumberVerdict.BEYOND_5,
-    "beyond 5 if seeds are normal": is_beyond_if_normal,
+    "perhaps beyond 5": is_beyond_if_normal,
     "as printed": lambda number: number.verdict == NumberVerdict.AS_PRINTED,
     "not as printed": lambda number: number.verdict == NumberVerdict.NOT_AS_PRINTED,
 }
@@ -157,10 +162,11 @@ def count_numbers(evidence: Evidence) -> str:
     data_counts = sum(not measurement.settings for measurement in fixed)
     return (
         f"**Of {len(evidence.measurements)} distinct printed numbers {len(compared)} are compared with ours** "
-        f"({count_datasets(compared)}): {near} lie within 2 or 5 points of print, of which {remaining} remain if 5 % "
-        f"of all such verdicts may be false; {numbers[NumberVerdict.BEYOND_5]} lie beyond 5 points; of "
-        f"{numbers[NumberVerdict.NOT_KNOWN]} neither is shown{describe_direction(unknown)}; {len(fixed)} do not vary "
-        f"({data_counts} count data), of which {numbers[NumberVerdict.AS_PRINTED]} are as printed."
+        f"({count_datasets(compared)}): {near} within 2 or 5 points of print ({remaining} of them *strict*: at most "
+        f"5 % of all such verdicts are false), {numbers[NumberVerdict.BEYOND_5]} beyond 5 points; "
+        f"{numbers[NumberVerdict.NOT_KNOWN]} are not known: runs are too few or too noisy{describe_direction(unknown)}. "
+        f"{len(fixed)} more do not vary ({data_counts} are counts of data): {numbers[NumberVerdict.AS_PRINTED]} are as "
+        "printed."
     )
 
 
@@ -169,16 +175,16 @@ def describe_claim_counts(verdicts: "pd.Series[str]") -> str:
     counts = ", ".join(f"{verdict} {verdicts.eq(verdict).sum()}" for verdict in JUDGED)
     never = verdicts.eq(ClaimVerdict.NOT_EXECUTED).sum()
     return (
-        f"Of {len(verdicts)} claims, each of a data set, on the papers' own data: {counts}, not run "
+        f"Of {len(verdicts)} claims on the papers' own data, counted for each data set: {counts}, not run "
         f"{len(verdicts) - verdicts.isin(JUDGED).sum() - never}, cannot be tested {never}."
     )
 
 
 def describe_direction(unknown: Iterable[Measurement]) -> str:
-    """How many numbers are beyond 5 points if seeds are normal, and how many of these are above print."""
+    """How many numbers are perhaps beyond 5 points, and how many of these are above print."""
     beyond = [*filter(is_beyond_if_normal, unknown)]
     above = sum(measurement.difference > 0 for measurement in beyond)
-    return f", though {len(beyond)} lie beyond if seeds are normal, **{above} of them above print**" if beyond else ""
+    return f" ({len(beyond)} are perhaps beyond 5 points, **{above} of these above print**)" if beyond else ""
 
 
 def format_kinds(measurements: Iterable[Measurement]) -> str:

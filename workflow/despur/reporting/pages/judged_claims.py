@@ -28,10 +28,12 @@ open. `despur ledger report` writes this page from the [ledger](ledger.md); [Rea
 explains the verdicts, [What we found](what_we_found.md) counts them. The scorecard of `make verdicts` shows all claims,
 those on other data as well.
 
-Of a claim of several contrasts the table shows the weakest, with a 95 % interval over seeds and test samples
-(accuracies as shares; below 0, or below a margin that is named: against the claim). A verdict needs a wider interval,
-as few seeds may be skewed. *q*: the share of false verdicts among all that are as sure as this one (primary claims are
-judged together instead). *About 16 seeds*: so many would decide it if mean and spread stayed as they are."""
+Of a claim of several contrasts the table shows the weakest, with a 95 % interval over seeds and test samples. What is
+below 0, or below a named margin, speaks against the claim. Information is in nats. *Near* is at most 5
+points apart (margin -5), a size of our choice. A verdict needs a wider interval, as few seeds may be skewed. *q*: the
+share of false verdicts among all that are as sure as this one (primary claims are judged together instead). *About 16
+seeds; then it would fail*: if mean and spread stayed as they are, which few seeds do not show. Where a paper is silent,
+settings are [our choices](open_choices.md); another choice may turn a verdict."""
 
 
 def format_judged_claims(claims: pd.DataFrame) -> str:
@@ -71,12 +73,19 @@ def format_row(row: dict[Any, Any]) -> list[str]:
     """The cells of a claim. Of one whose presupposition is not shown, no contrast says anything."""
     said = [escape_star(row["statement"]), "–", "–"]
     if has_estimate(row):
-        pair = re.sub(r" \(.*", "", row["weakest"])  # without the data and metric that both have
-        of = f" (of {float(row['k']):g})" if float(row["k"]) > 1 else ""
-        margin = f", margin {row['margin']:g}" if row["margin"] and not pd.isna(row["margin"]) else ""
-        said[1:] = [f"`{pair}`{of}", f"{format_estimate(row['estimate'], row['low'], row['high'])}{margin}"]
+        alone = float(row["k"]) == 1  # then the statement says data and metric
+        pair = re.sub(r" \(.*", "", row["weakest"]) if alone else row["weakest"]
+        said[1:] = [f"`{pair}`" + ("" if alone else f" (of {float(row['k']):g})"), format_difference(row)]
     why = "; ".join(text for text in (row["reason"], row["advice"]) if text)
     return [*said, str(row["seeds"]), str(row["verdict"]), format_q(row["q"]), why or "–"]
+
+
+def format_difference(row: dict[Any, Any]) -> str:
+    """``-3 [-13, +7] points, margin -5``: a claim's weakest contrast; of accuracies in points."""
+    in_points = "accuracy" in row["weakest"] and not row["weakest"].startswith(("logarithms", "Fisher's z"))
+    scale, unit = (100, " points") if in_points else (1, "")
+    margin = f", margin {scale * row['margin']:g}" if row["margin"] and not pd.isna(row["margin"]) else ""
+    return format_estimate(*(scale * row[name] for name in ("estimate", "low", "high"))) + unit + margin
 
 
 def format_q(q: float) -> str:
@@ -147,7 +156,7 @@ def describe_primary(primary: pd.DataFrame, measured_datasets: Collection[str]) 
     own = select_own(primary)
     missing = own["paper_dataset"].map(partial(list_missing, measured_datasets))
     own = own.assign(paper_dataset=own["paper_dataset"].mask(own["verdict"].eq(ClaimVerdict.NOT_RUN), missing))
-    own["paper_dataset"] += [add_estimate(row) for row in own.to_dict("records")]
+    own["paper_dataset"] += [describe_estimate(row) for row in own.to_dict("records")]
     for statement, rows in own.groupby("statement", sort=False):
         verdicts = rows.groupby("verdict", sort=False)["paper_dataset"].agg("; ".join)
         verdict_texts = ", ".join(f"{shorten(verdict)} ({datasets})" for verdict, datasets in verdicts.items())
@@ -155,12 +164,13 @@ def describe_primary(primary: pd.DataFrame, measured_datasets: Collection[str]) 
     return f"Primary claim{'s' * (len(said) > 1)}: {'; '.join(said) or 'none named'}."
 
 
-def add_estimate(row: dict[Any, Any]) -> str:
-    """``: -0.03 [-0.13, +0.07], about 16 seeds, then it would fail``: what was measured of a claim, if anything was."""
+def describe_estimate(row: dict[Any, Any]) -> str:
+    """``, 3 seeds: -3 [-13, +7] points, would fail with about 16 seeds if mean and spread stayed``: what was measured
+    of a claim, if anything was."""
     if row["verdict"] not in DECIDED or not has_estimate(row):
         return ""
-    advice = (row.get("advice") or "").replace(";", ",")
-    return ", ".join(filter(None, [f": {format_estimate(row['estimate'], row['low'], row['high'])}", advice]))
+    advice = re.sub("(about .*); then it (.*)", r"\2 with \1 if mean and spread stayed", row.get("advice") or "")
+    return ", ".join(filter(None, [f", {row['seeds']} seeds: {format_difference(row)}", advice]))
 
 
 def list_missing(measured_datasets: Collection[str], datasets: str) -> str:

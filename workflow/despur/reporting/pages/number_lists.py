@@ -26,13 +26,14 @@ def group_numbers(measurements: Iterable[Measurement]) -> list[list[Measurement]
 
 
 def format_printed(measurement: Measurement) -> tuple[str, str]:
-    """As printed (``92.9 %``), and ours."""
-    unit = " %" if measurement.unit == "percent" else ""
-    return format_digits(measurement.reported, 4) + unit, format_digits(measurement.ours, 4)
+    """As printed, and ours: ``92.9 %``, ``95.4 %``."""
+    if measurement.unit == "percent":
+        return f"{format_digits(measurement.reported, 4)} %", f"{measurement.ours:.1f} %"
+    return format_digits(measurement.reported, 4), format_digits(measurement.ours, 4)
 
 
 def list_numbers(measurements: list[Measurement]) -> str:
-    """``test id accuracy of `mmd` 92.9 % (ours 95.4; Table 1, sigma=50) and 2 more, ...``: the first number of each
+    """``test id accuracy of `mmd` 92.9 % (ours 95.4 %; Table 1, sigma=50) and 2 more, ...``: the first number of each
     metric and method."""
     said = []
     for first, *more in group_numbers(measurements):

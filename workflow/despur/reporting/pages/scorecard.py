@@ -76,10 +76,10 @@ def write(config: Mapping[str, Any], prefix: Path, again: str = "") -> None:
 def format_sentence(paper: summary.PaperSummary) -> str:
     """What is known of a paper, in reStructuredText."""
     counts = ", ".join(
-        f"{paper.cells[title]} {title}" for title in summary.COUNTS if paper.cells[title] not in ("0", "–")
+        f"{title} {paper.cells[title]}" for title in summary.COUNTS if paper.cells[title] not in ("0", "–")
     )
     titles = summary.ORDERS_SEEN.values()
-    orders = " ".join(f"Orders {title}: {cell}." for title, cell in paper.cells.items() if title in titles)
+    orders = " ".join(f"{title.capitalize()}: {cell}." for title, cell in paper.cells.items() if title in titles)
     said = f"{paper.claim} Distinct printed numbers: {counts}. {orders}".replace("*", "\\*")
     return f"{paper.title}\n   {said}"
 

@@ -27,32 +27,33 @@ EXPLAINED = Path("docs/reading_results.md")
 DOCUMENTS = (*map(Path, ("README.md", "docs/index.md", "docs/tutorial.md")), EXPLAINED)
 START, END = "<!-- results: written by make reference and despur ledger report -->", "<!-- end of results -->"
 COUNTS = {  # title of a column: the verdicts that it counts
-    "within 5": [NumberVerdict.WITHIN_2, NumberVerdict.WITHIN_5],
-    "beyond 5": [NumberVerdict.BEYOND_5],
+    "within 5 points": [NumberVerdict.WITHIN_2, NumberVerdict.WITHIN_5],
+    "beyond 5 points": [NumberVerdict.BEYOND_5],
     "not known": [NumberVerdict.NOT_KNOWN],
-    "as printed": [*COUNTED],
+    "constant: as printed": [*COUNTED],
     "not compared": [NumberVerdict.FITTED, NumberVerdict.OTHER_SETTINGS, NumberVerdict.NOT_COMPARED],
     "not measured": [*NOT_MEASURED],
 }
-CLAIMS = "claims that hold, fail, are undecided"
+CLAIMS = "claims on its own data"
+WORDS = dict(zip([*DECIDED, *ORDERS], ["hold", "fail", "undecided", "seen", "opposite", "not seen"], strict=True))
 ORDERS_SEEN = {  # title of a column: of which orders it counts what is seen
-    Tier.OTHER_ENCODER: "with another encoder: seen, opposite, not seen",
-    Tier.SUBSTITUTE: "on substitutes: seen, opposite, not seen",
+    Tier.OTHER_ENCODER: "orders with another encoder",
+    Tier.SUBSTITUTE: "orders on substitutes",
 }
-BRIEF = ("primary claim", CLAIMS, "within 5", "beyond 5", "not known", "not measured", *ORDERS_SEEN.values())
+DETAILS = ("constant: as printed", "not compared", "settings")  # columns that only EXPLAINED has
 LEGEND = {
-    CLAIMS: "verdicts on what the paper says of its own data, the primary claims among them; in brackets those that "
-    "stand if 5 % of all may be false",
-    "within 5, beyond 5": "of distinct printed numbers, how many of ours lie within or beyond 5 points of print (other "
-    "units: percent); in brackets those that stand if 5 % of all may be false",
+    CLAIMS: "verdicts on what the paper says of its own data, the primary claims among them",
+    "within 5 points, beyond 5 points": "of distinct printed numbers, how many of ours lie within or beyond 5 points "
+    "of print (other units: percent)",
+    "strict": "those of these verdicts that are sure enough that at most 5 % of all such are false",
     "not known": "runs are too few or too noisy to say it",
-    "as printed": "what does not vary (counts of data, or the same in all seeds), equal to the last digit",
+    "constant": "what does not vary (counts of data, or the same in all seeds), equal to the last digit",
     "not compared": "run with other settings, or with a setting that was found on the number itself; or not measurable "
     "here, as what the paper copies from others",
     "not measured": "not run on the paper's data",
     "settings": "where the settings of what was compared come from, and how many seeds were trained on which data",
-    "with another encoder": "orders on the paper's data with features of another encoder, if any",
-    "on substitutes": "orders that small bundled data show; they are no evidence about a paper",
+    "orders with another encoder": "orders of claims on the paper's data with features of another encoder, if any",
+    "orders on substitutes": "orders of claims on small bundled data; they are no evidence about a paper",
 }
 
 
@@ -88,7 +89,7 @@ def summarize_papers(evidence: Evidence) -> list[PaperSummary]:
 
 
 def count_cell(paper: PaperEvidence, verdicts: list[NumberVerdict]) -> str:
-    """``10``; ``10 (7)`` where so many stand among all; of what does not vary ``3 of 3``."""
+    """``10``; ``10 (7 strict)`` where so many stand among all; of what does not vary ``3 of 3``."""
     counts = [paper.numbers.get(verdict, 0) for verdict in verdicts]
     if verdicts == [*COUNTED]:
         return f"{counts[0]} of {sum(counts)}" if sum(counts) else "–"
@@ -111,15 +112,15 @@ def describe_settings(paper: PaperEvidence, evidence: Evidence) -> str:
 def count_verdicts(
     counts: Mapping[str, int], verdicts: Collection[ClaimVerdict], standing: Mapping[str, int] | None = None
 ) -> str:
-    """``12, 1, 40``: how many claims have each of these verdicts; ``7 (2), 0, 16`` where so many of them stand among
-    all. A dash where none has."""
-    cells = [format_standing(count := counts.get(v, 0), (standing or {}).get(v, count)) for v in verdicts]
+    """``12 seen, 1 opposite, 40 not seen``: how many claims have each of these verdicts; ``7 hold (2 strict)`` where so
+    many of them stand among all. A dash where none has."""
+    cells = [format_standing(n := counts.get(v, 0), (standing or {}).get(v, n), f" {WORDS[v]}") for v in verdicts]
     return ", ".join(cells) if any(counts.get(v) for v in verdicts) else "–"
 
 
-def format_standing(count: int, standing: int) -> str:
-    """``10``; ``10 (7)`` where not all stand."""
-    return f"{count} ({standing})" if standing < count else str(count)
+def format_standing(count: int, standing: int, word: str = "") -> str:
+    """``10``; ``10 (7 strict)`` where not all stand."""
+    return f"{count}{word}" + (f" ({standing} strict)" if standing < count else "")
 
 
 def describe_all(evidence: Evidence) -> str:
@@ -174,7 +175,8 @@ def replace_summary(text: str, file: Path, papers: list[PaperSummary]) -> str:
     """A document with the table of today between its two marks: its main columns; in the document that explains it, all
     columns and what they mean."""
     explained = file == EXPLAINED
-    table = format_markdown(papers, file.parent, papers[0].cells if explained else BRIEF)
+    columns = [title for title in papers[0].cells if explained or title not in DETAILS]
+    table = format_markdown(papers, file.parent, columns)
     legend = "\n".join(f"- *{title}*: {meaning}." for title, meaning in LEGEND.items())
     return replace_between(text, START, END, "\n\n".join(["", table, *[legend] * explained, ""]))
 
