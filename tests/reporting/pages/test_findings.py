@@ -58,11 +58,11 @@ def test_numbers_with_a_verdict_stand_in_a_table_by_metric_the_first_of_each_met
     measured += [number(verdict="within 5", method="george", ours=96), number(verdict="not known", if_normal="")]
     measured.append(number(verdict="within 5", method="", metric="n_examples", unit="count", reported=12, ours=12))
     _, table = findings.describe_numbers([SimpleNamespace(paper="cnc", measurements=measured)])
-    both = "MMD 92.9 % → 95.4 % (Table 1; 1 more); GEORGE 92.9 % → 96.0 % (Table 1)"
+    both = "MMD 92.9 % → 95.4 % (Table 1, sigma=50; 1 more); GEORGE 92.9 % → 96.0 % (Table 1, sigma=50)"
     assert table.splitlines()[2:] == [
-        "| within 2 or 5 | `cnc` | n examples | 12 → 12 (Table 1) |",
-        f"| within 2 or 5 | `cnc` | Test-ID accuracy | {both} |",
-        "| perhaps beyond 5 | `cnc` | Test-ID accuracy | ERM 92.9 % → 95.4 % (Table 1) |",
+        "| within 2 or 5 | `cnc`: cmnist_3v5 | n examples | 12 → 12 (Table 1, sigma=50) |",
+        f"| within 2 or 5 | `cnc`: cmnist_3v5 | Test-ID accuracy | {both} |",
+        "| perhaps beyond 5 | `cnc`: cmnist_3v5 | Test-ID accuracy | ERM 92.9 % → 95.4 % (Table 1, sigma=50) |",
     ]
     assert findings.describe_numbers([SimpleNamespace(paper="cnc", measurements=measured[4:5])]) == []
 
@@ -71,7 +71,7 @@ def test_claims_that_are_decided_stand_in_a_table_the_surest_first():
     row = {"paper": "cnc", "tier": Tier.PAPER, "paper_dataset": "cmnist", "verdict": "holds"}
     rows = [row | {"statement": "C beats D on CMNIST*", "q": 0.31}, row | {"statement": "E beats F", "q": 0.04}]
     rows += [row | {"statement": "G", "q": 0.5, "verdict": "undecided"}, row | {"statement": "H", "tier": ""}]
-    _, table = findings.describe_claims([SimpleNamespace(claims=pd.DataFrame(rows))])
+    _, table = findings.tabulate_claims([SimpleNamespace(claims=pd.DataFrame(rows))])
     assert table.splitlines()[2:] == [
         "| holds | E beats F (`cnc`: cmnist) | 0.04 |",
         "| holds | C beats D on CMNIST\\* (`cnc`: cmnist) | 0.31 |",
@@ -90,11 +90,11 @@ def test_what_a_fitted_setting_gives_is_of_the_number_that_it_was_found_on():
     runs.append(record("cmnist/erm/s0", seconds=3600))
     found = SimpleNamespace(paper="cnc", measurements=measured, records=runs)
     of_cim, of_all = tabulate_fitted(found)
-    assert of_cim[0] == "`cnc`: `kl=mean` of `cim`" and of_cim[2:] == ["41.2", "1 of 0.5 hours", "none compared"]
+    assert of_cim[0] == "`cnc`: `kl=mean` of `cim`" and of_cim[2:] == ["41.2", "1 (0.5)", "none compared"]
     assert of_all[0] == "`cnc`: `colors=released`"
-    assert of_all[2:] == ["33.3", "3 of 1.5 hours, 1 of them shorter", "1 not known"]
+    assert of_all[2:] == ["33.3", "3 (1.5), 1 of them shorter", "1 not known"]
     not_run = next(tabulate_fitted(SimpleNamespace(paper="cnc", measurements=measured, records=[])))
-    assert not_run[3] == "0 of 0.0 hours"
+    assert not_run[3] == "not run yet"
 
 
 def test_all_that_is_compared_is_counted_by_the_kind_of_its_settings():

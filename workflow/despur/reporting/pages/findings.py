@@ -1,4 +1,4 @@
-"""The page *What we found*, in two screens: what reproduces, what does not, which settings were found on printed
+"""The page *What we found*, in tables: what reproduces, what does not, which settings were found on printed
 numbers, with their runs and hours, and what is open. Every word about a result follows from records."""
 
 from collections import Counter
@@ -14,6 +14,7 @@ from despur.evidence.ledger.standing import JudgedRecord
 from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.counts import COMPARED, RATE
 from despur.evidence.verdicts import COUNTED, MEASURED, ClaimVerdict, NumberVerdict, Settings
+from despur.orchestration.experiments import PUBLISHED
 from despur.orchestration.paper_folders import find_paper
 from despur.reporting.markdown import escape_star, to_markdown
 from despur.reporting.pages.fitted_settings import tabulate_fitted
@@ -60,7 +61,7 @@ def tabulate_papers(findings: list[PaperFindings]) -> str:
     return to_markdown(["paper", *columns], rows)
 
 
-def describe_claims(findings: list[PaperFindings]) -> list[str]:
+def tabulate_claims(findings: list[PaperFindings]) -> list[str]:
     """A table of the claims that are decided, the surest first."""
     own = select_own(pd.concat([found.claims for found in findings]))
     decided = own[own["verdict"].isin([ClaimVerdict.HOLDS, ClaimVerdict.FAILS])]
@@ -79,29 +80,30 @@ def describe_claims(findings: list[PaperFindings]) -> list[str]:
 def describe_numbers(findings: list[PaperFindings]) -> list[str]:
     """A table of the numbers with a verdict, a row for each paper and metric, the first number of each method."""
     rows = [
-        [title, f"`{found.paper}`", METRICS.get(metric, metric), "; ".join(list_methods(numbers))]
+        [title, f"`{found.paper}`: {data}", METRICS.get(metric, metric), "; ".join(list_methods(numbers))]
         for title, select in VERDICTS.items()
         for found in findings
-        for metric, numbers in groupby(sorted(filter(select, found.measurements), key=get_metric), key=get_metric)
+        for (data, metric), numbers in groupby(sorted(filter(select, found.measurements), key=get_metric), get_metric)
     ]
     said = (
-        "The first number of each method; *more*: others of it with the same verdict. *Perhaps beyond 5* is no "
+        "The first number of each method; *2 more*: two further numbers of it have the same verdict. *Perhaps beyond 5* is no "
         "verdict: a 90 % interval that takes seeds as normal says so. What a number may owe to a choice of ours: see "
         "the next part."
     )
-    return [said, to_markdown(["verdict", "paper", "metric", "print → ours"], rows)] if rows else []
+    return [said, to_markdown(["verdict", "paper: data", "metric", "print → ours"], rows)] if rows else []
 
 
-def get_metric(measurement: Measurement) -> str:
-    """By which numbers are grouped: the words of its key."""
-    return measurement.metric.replace("_", " ")
+def get_metric(measurement: Measurement) -> tuple[str, str]:
+    """By which numbers are grouped: the data set, and the words of the metric's key."""
+    return measurement.paper_dataset, measurement.metric.replace("_", " ")
 
 
 def list_methods(numbers: Iterable[Measurement]) -> Iterator[str]:
     """``MMD 92.9 % → 95.4 (Table 1; 2 more)``, of each method."""
     for first, *more in group_numbers(numbers):
         printed, ours = format_printed(first)
-        where = "; ".join([first.places[0], *([f"{len(more)} more"] if more else [])])
+        printed_at = ", ".join(filter(None, [first.places[0], first.setting.replace(";", ", ")]))
+        where = "; ".join([printed_at, *([f"{len(more)} more"] if more else [])])
         name = escape_star(NAMES[first.method]) if first.method else ""
         yield " ".join(filter(None, [name, f"{printed} → {ours} ({where})"]))
 
@@ -110,8 +112,11 @@ def describe_choices(findings: list[PaperFindings]) -> list[str]:
     """A table of the settings that were found on printed numbers; below it what papers' files say of choices."""
     rows = [row for found in findings for row in tabulate_fitted(found)]
     said = [f"- `{found.paper}`: {text}" for found in findings for text in describe_own_findings(found)]
-    titles = ["choice", "found on", "ours there", "runs", "other numbers of these runs"]
-    table = ["Settings that were found on printed numbers, which are then never compared:", to_markdown(titles, rows)]
+    titles = ["choice", "found on", "ours there", "runs (hours)", "other numbers of these runs"]
+    table = [
+        "Settings that were chosen so that a printed number is met; that number is then not compared:",
+        to_markdown(titles, rows),
+    ]
     return [*(table if rows else []), *(["\n".join(said)] if said else [])]
 
 
@@ -124,7 +129,8 @@ def describe_own_findings(found: PaperFindings) -> Iterator[str]:
 def describe_open(findings: list[PaperFindings]) -> list[str]:
     """What waits for runs on the data sets that were measured."""
     said = [f"- `{found.paper}`: {describe_group(found.open_work)}." for found in findings if found.open_work]
-    return ["\n".join(said)] if said else []
+    command = f"`despur plan --open --configfile {PUBLISHED} --device cpu`"
+    return [f"In hours of a CPU core, at most; {command} lists the runs.", "\n".join(said)] if said else []
 
 
 VERDICTS: dict[str, Callable[[Measurement], bool]] = {
@@ -135,7 +141,7 @@ VERDICTS: dict[str, Callable[[Measurement], bool]] = {
     "not as printed": lambda number: number.verdict == NumberVerdict.NOT_AS_PRINTED,
 }
 SECTIONS = {
-    "Claims that are decided": describe_claims,
+    "Claims that are decided": tabulate_claims,
     "Numbers with a verdict": describe_numbers,
     "Choices that papers leave open": describe_choices,
     "Open for want of time alone": describe_open,
@@ -164,7 +170,7 @@ def count_numbers(evidence: Evidence) -> str:
         f"**Of {len(evidence.measurements)} distinct printed numbers {len(compared)} are compared with ours** "
         f"({count_datasets(compared)}): {near} within 2 or 5 points of print ({remaining} of them *strict*: at most "
         f"5 % of all such verdicts are false), {numbers[NumberVerdict.BEYOND_5]} beyond 5 points; "
-        f"{numbers[NumberVerdict.NOT_KNOWN]} are not known: runs are too few or too noisy{describe_direction(unknown)}. "
+        f"{numbers[NumberVerdict.NOT_KNOWN]} are not known: runs are too few or noisy{describe_direction(unknown)}. "
         f"{len(fixed)} more do not vary ({data_counts} are counts of data): {numbers[NumberVerdict.AS_PRINTED]} are as "
         "printed."
     )

@@ -39,11 +39,12 @@ def tabulate_fitted(found: PaperFindings) -> Iterator[list[str]]:
         settings = " and ".join(f"`{rule['setting']}`" for rule in same)
         hours = sum(judged.record.content["run"]["seconds"] for judged in runs) / 3600
         shorter = f", {trials} of them shorter" if trials else ""
+        ran = f"{len(runs)} ({hours:.1f}){shorter}" if runs else "not run yet"
         yield [
             f"`{found.paper}`: {settings}{methods}",
             escape_star(found_on),
             ", ".join(there) or "–",
-            f"{len(runs)} of {hours:.1f} hours{shorter}",
+            ran,
             ", ".join(f"{counts[verdict]} {verdict}" for verdict in COMPARED if counts[verdict]) or "none compared",
         ]
 

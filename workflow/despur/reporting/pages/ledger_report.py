@@ -33,8 +33,7 @@ def report_records(records: list[JudgedRecord]) -> str:
         lines.append([*(f"`{part}`" for part in name), describe_seeds(groups[name]), *cells])
     said = (
         "Percent: means and, in brackets, deviations over seeds; of probes, with the smallest share of labels. "
-        f"{describe_trials(recorded)}{len(records)} runs count. {describe_hours(records)} "
-        "What is open, and its hours: `despur plan --open --configfile config/published.yaml --device cpu`."
+        f"{describe_trials(recorded)}{len(records)} runs count. {describe_hours(records)}"
     )
     return f"{to_markdown(['data set', 'method', 'seeds', *columns], lines)}\n\n{said}\n"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from despur.evidence.all_evidence import Evidence, PaperEvidence
+from despur.evidence.all_evidence import Evidence
 from despur.evidence.ledger.standing import JudgedRecord
 from despur.evidence.measurements import Measurement
 from despur.evidence.runs.sources import Sources
@@ -43,7 +43,6 @@ class PaperFindings:
     numbers and claims wait for, on the data sets that were measured."""
 
     summary: PaperSummary
-    counts: PaperEvidence
     claims: pd.DataFrame
     measurements: list[Measurement]
     records: list[JudgedRecord]
@@ -59,13 +58,13 @@ def gather_findings(evidence: Evidence, records: list[JudgedRecord]) -> list[Pap
     """What is known of each paper. ``records``: the whole ledger."""
     sources = Sources(where={judged.key: str(judged.record.path) for judged in records if not judged.reason})
     findings = []
-    for counts, summary in zip(evidence.papers, summarize_papers(evidence), strict=True):
+    for summary in summarize_papers(evidence):
         measurements = [measurement for measurement in evidence.measurements if measurement.paper == summary.paper]
         datasets = {measurement.paper_dataset for measurement in measurements if measurement.verdict in MEASURED}
         claims = evidence.claims[evidence.claims["paper"].eq(summary.paper)]
         own_records = select_records(summary.paper, records)
         open_work = list_open_work(summary.paper, datasets, sources) if datasets else []
-        findings.append(PaperFindings(summary, counts, claims, measurements, own_records, open_work))
+        findings.append(PaperFindings(summary, claims, measurements, own_records, open_work))
     return findings
 
 
