@@ -3,7 +3,6 @@ numbers, with their runs and hours, and what is open. Every word about a result 
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 
@@ -15,9 +14,8 @@ from despur.evidence.measurements import Measurement
 from despur.evidence.numbers.counts import COMPARED, RATE
 from despur.evidence.verdicts import COUNTED, MEASURED, ClaimVerdict, NumberVerdict, Settings
 from despur.orchestration.experiments import PUBLISHED
-from despur.orchestration.paper_folders import find_paper
 from despur.reporting.markdown import escape_star, to_markdown
-from despur.reporting.pages.fitted_settings import tabulate_fitted
+from despur.reporting.pages.fitted_settings import describe_choices
 from despur.reporting.pages.judged_claims import JUDGED, format_q, select_own
 from despur.reporting.pages.number_lists import (
     count_datasets,
@@ -86,9 +84,9 @@ def describe_numbers(findings: list[PaperFindings]) -> list[str]:
         for (data, metric), numbers in groupby(sorted(filter(select, found.measurements), key=get_metric), get_metric)
     ]
     said = (
-        "The first number of each method; *2 more*: two further numbers of it have the same verdict. *Perhaps beyond 5* is no "
-        "verdict: a 90 % interval that takes seeds as normal says so. What a number may owe to a choice of ours: see "
-        "the next part."
+        "The first number of each method; *2 more*: two further ones have the same verdict. *Perhaps beyond 5* "
+        "is no verdict: a 90 % interval that takes seeds as normal says so. What a number may owe to a choice of ours: "
+        "see the next part."
     )
     return [said, to_markdown(["verdict", "paper: data", "metric", "print → ours"], rows)] if rows else []
 
@@ -106,24 +104,6 @@ def list_methods(numbers: Iterable[Measurement]) -> Iterator[str]:
         where = "; ".join([printed_at, *([f"{len(more)} more"] if more else [])])
         name = escape_star(NAMES[first.method]) if first.method else ""
         yield " ".join(filter(None, [name, f"{printed} → {ours} ({where})"]))
-
-
-def describe_choices(findings: list[PaperFindings]) -> list[str]:
-    """A table of the settings that were found on printed numbers; below it what papers' files say of choices."""
-    rows = [row for found in findings for row in tabulate_fitted(found)]
-    said = [f"- `{found.paper}`: {text}" for found in findings for text in describe_own_findings(found)]
-    titles = ["choice", "found on", "ours there", "runs (hours)", "other numbers of these runs"]
-    table = [
-        "Settings that were chosen so that a printed number is met; that number is then not compared:",
-        to_markdown(titles, rows),
-    ]
-    return [*(table if rows else []), *(["\n".join(said)] if said else [])]
-
-
-def describe_own_findings(found: PaperFindings) -> Iterator[str]:
-    """What a paper's own ``findings.py`` says of its records."""
-    if (find_paper(found.paper) / "findings.py").exists():
-        yield from import_module(f"despur.papers.{found.paper}.findings").describe_findings(found.records)
 
 
 def describe_open(findings: list[PaperFindings]) -> list[str]:

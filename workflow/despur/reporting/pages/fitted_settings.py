@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 from despur.evidence.ledger.standing import JudgedRecord
@@ -10,9 +11,26 @@ from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.numbers.settings import is_run_of, was_found_on
 from despur.evidence.verdicts import NumberVerdict
 from despur.orchestration.experiments import load_experiments
-from despur.reporting.markdown import escape_star
+from despur.orchestration.paper_folders import find_paper
+from despur.reporting.markdown import escape_star, to_markdown
 from despur.reporting.pages.paper_findings import PaperFindings
 from despur.specs.names import parse
+
+
+def describe_choices(findings: list[PaperFindings]) -> list[str]:
+    """A table of the settings that were found on printed numbers; below it what papers' files say of choices."""
+    rows = [row for found in findings for row in tabulate_fitted(found)]
+    said = [f"- `{found.paper}`: {text}" for found in findings for text in describe_own_findings(found)]
+    titles = ["choice", "found on", "ours there", "runs (hours)", "other numbers of these runs"]
+    said_first = "Settings that were chosen so that a printed number is met; that number is then not compared:"
+    table = [said_first, to_markdown(titles, rows)]
+    return [*(table if rows else []), *(["\n".join(said)] if said else [])]
+
+
+def describe_own_findings(found: PaperFindings) -> Iterator[str]:
+    """What a paper's own ``findings.py`` says of its records."""
+    if (find_paper(found.paper) / "findings.py").exists():
+        yield from import_module(f"despur.papers.{found.paper}.findings").describe_findings(found.records)
 
 
 def tabulate_fitted(found: PaperFindings) -> Iterator[list[str]]:
