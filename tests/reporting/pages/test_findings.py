@@ -48,6 +48,8 @@ def test_numbers_of_a_method_and_metric_stand_together():
     assert list_numbers([number(), other, count]) == (
         "test id accuracy of `mmd` 92.9 % (ours 95.4 %; Table 1, sigma=50) and 1 more; samples 12 (ours 12; Table 1)"
     )
+    two = [number(setting=""), number(setting="", paper_dataset="cmnist", reported=1.0, ours=2.0)]
+    assert "92.9 % (ours 95.4 %; Table 1, cmnist_3v5)" in list_numbers(two)
     many = [number(method=f"m{i}") for i in range(number_lists.GROUPS + 2)]
     assert list_numbers(many).endswith("; and 2 further methods and metrics")
 

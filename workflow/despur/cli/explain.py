@@ -79,7 +79,7 @@ def list_settings(points: list[Spec], defaults: bool, prefix: str = "") -> Itera
             continue
         told = {"setting": f"{prefix}{key}", "values": values, "source": source}
         yield Row(f"  {prefix}{key} = {text}  ({source})", "settings", kind=first.kind, **told)
-    shared = ", or as the method's stage 1" if SAME_STAGE1 in first.origins.values() else ""
+    shared = f", or {SAME_STAGE1}" if SAME_STAGE1 in first.origins.values() else ""
     if left_out:
         yield f"  and {left_out} at their defaults{shared}: --all lists them"
     for key, component in first.components.items():

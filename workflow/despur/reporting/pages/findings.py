@@ -16,9 +16,10 @@ from despur.evidence.verdicts import COUNTED, MEASURED, ClaimVerdict, NumberVerd
 from despur.orchestration.experiments import PUBLISHED
 from despur.reporting.markdown import escape_star, to_markdown
 from despur.reporting.pages.fitted_settings import describe_choices
-from despur.reporting.pages.judged_claims import JUDGED, format_q, select_own
+from despur.reporting.pages.judged_claims import JUDGED, format_q, select_decided, select_own
 from despur.reporting.pages.number_lists import (
     count_datasets,
+    format_place,
     format_printed,
     group_numbers,
     is_beyond_if_normal,
@@ -62,7 +63,7 @@ def tabulate_papers(findings: list[PaperFindings]) -> str:
 def tabulate_claims(findings: list[PaperFindings]) -> list[str]:
     """A table of the claims that are decided, the surest first."""
     own = select_own(pd.concat([found.claims for found in findings]))
-    decided = own[own["verdict"].isin([ClaimVerdict.HOLDS, ClaimVerdict.FAILS])]
+    decided = select_decided(own)
     surest = decided.assign(q=decided["q"].astype(float)).sort_values("q", kind="stable", na_position="first")
     rows = [
         [row.verdict, f"{escape_star(row.statement)} (`{row.paper}`: {row.paper_dataset})", format_q(row.q)]
@@ -100,8 +101,7 @@ def list_methods(numbers: Iterable[Measurement]) -> Iterator[str]:
     """``MMD 92.9 % → 95.4 (Table 1; 2 more)``, of each method."""
     for first, *more in group_numbers(numbers):
         printed, ours = format_printed(first)
-        printed_at = ", ".join(filter(None, [first.places[0], first.setting.replace(";", ", ")]))
-        where = "; ".join([printed_at, *([f"{len(more)} more"] if more else [])])
+        where = "; ".join([format_place(first), *([f"{len(more)} more"] if more else [])])
         name = escape_star(NAMES[first.method]) if first.method else ""
         yield " ".join(filter(None, [name, f"{printed} → {ours} ({where})"]))
 

@@ -52,6 +52,11 @@ def select_judged(own: pd.DataFrame) -> pd.DataFrame:
     return own[own["verdict"].isin(JUDGED)]
 
 
+def select_decided(claims: pd.DataFrame) -> pd.DataFrame:
+    """The claims that hold or fail."""
+    return claims[claims["verdict"].isin([ClaimVerdict.HOLDS, ClaimVerdict.FAILS])]
+
+
 def select_open(claims: pd.DataFrame) -> pd.DataFrame:
     """The claims on the papers' own data whose data were run in part, and that something is missing for."""
     own = select_own(claims)
@@ -117,7 +122,7 @@ def describe_claims(judged: pd.DataFrame) -> Iterator[str]:
     """How many claims have each verdict on the paper's data."""
     if len(judged):
         counts = Counter(judged["verdict"])
-        decided = judged[judged["verdict"].isin([ClaimVerdict.HOLDS, ClaimVerdict.FAILS])]
+        decided = select_decided(judged)
         each = ", ".join(f"{verdict} {counts[verdict]}" for verdict in counts)
         if len(decided):
             stands = mark_standing(decided).sum()

@@ -32,13 +32,19 @@ def format_printed(measurement: Measurement) -> tuple[str, str]:
     return format_digits(measurement.reported, 4), format_digits(measurement.ours, 4)
 
 
+def format_place(measurement: Measurement, dataset: str = "") -> str:
+    """Where it is printed: ``Table 1, sigma=50``; with its data set, if it is given."""
+    return ", ".join(filter(None, [measurement.places[0], dataset, measurement.setting.replace(";", ", ")]))
+
+
 def list_numbers(measurements: list[Measurement]) -> str:
     """``test id accuracy of `mmd` 92.9 % (ours 95.4 %; Table 1, sigma=50) and 2 more, ...``: the first number of each
-    metric and method."""
+    metric and method, with its data set where there are several."""
     said = []
+    several = len({measurement.paper_dataset for measurement in measurements}) > 1
     for first, *more in group_numbers(measurements):
         name = first.metric.replace("_", " ") + (f" of `{first.method}`" if first.method else "")
-        where = ", ".join(filter(None, [first.places[0], first.setting.replace(";", ", ")]))
+        where = format_place(first, first.paper_dataset * several)
         printed, ours = format_printed(first)
         said.append(f"{name} {printed} (ours {ours}; {where}){f' and {len(more)} more' if more else ''}")
     rest = [f"and {len(said) - GROUPS} further methods and metrics"] if len(said) > GROUPS else []
