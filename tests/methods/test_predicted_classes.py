@@ -2,24 +2,30 @@
 
 import numpy as np
 import pytest
-from helpers import build, embedded_by_a_foundation_model, labels, task
+from helpers import build, labels, task
 
+from despur.specs.declarations import list_files, read_declarations
+from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
 
 RNG = np.random.default_rng
 
 
 @pytest.mark.parametrize("inference", ["classes", "eiil", "george"])
-@pytest.mark.parametrize("name", ["jtt", "cnc", "dann+domain=majority", "mmd+domain=majority"])
-def test_inferences_that_name_no_class_are_refused(name, inference):
-    y = np.arange(8) % 2
-    with pytest.raises(SettingError, match=f"groups={inference}: its values are not classes"):
-        build(f"{name}+groups={inference}", task(y, 1 - y))
+@pytest.mark.parametrize(
+    "name",
+    ["jtt", "cnc", "dann+domain=majority", "mmd+domain=majority", "contrastive_adapter", "dfr_probe", "dfr_inferred"],
+)
+def test_inferences_that_name_no_class_are_refused_before_anything_is_made(name, inference):
+    with pytest.raises(SettingError, match=f"groups={inference}: its values name no class"):
+        resolve("methods", f"{name}+groups={inference}")
 
 
-def test_the_adapter_refuses_them_too():
-    with pytest.raises(SettingError, match="groups=george: its values are not classes"):
-        build("contrastive_adapter+groups=george", embedded_by_a_foundation_model())
+def test_every_method_that_compares_them_declares_it():
+    """What reads predict_classes has groups with ``as_class``."""
+    callers = [name for name, file in list_files("methods").items() if "predict_classes(" in file.read_text()]
+    assert len(callers) > 4
+    assert all(read_declarations("methods", name)["SETTINGS"]["groups"].as_class for name in callers)
 
 
 @pytest.mark.parametrize("name", ["cnc+anchors=all", "dann", "gdro"])

@@ -21,7 +21,12 @@ from despur.storage.store import Array
 
 SETTINGS = {
     **sgd(learning_rate=1e-3, momentum=0.9, weight_decay=1e-4, epochs=3, source="App. E.2.4 (CMNIST*)"),
-    "groups": component("inference", "clusters", "App. E.2.4: clustering-based predictions for all data sets"),
+    "groups": component(
+        "inference",
+        "clusters",
+        "App. E.2.4: clustering-based predictions for all data sets",
+        as_class="anchors=correct",
+    ),
     "num_positives": int_(32, "App. E.2.4: M", at_least=1),
     "num_negatives": int_(32, "App. E.2.4: N", at_least=1),
     "temperature": float_(0.05, "App. E.2.4: tau", above=0, search=around(5, "ours; Table A.7: .05, .1")),

@@ -32,6 +32,7 @@ SETTINGS = {
         "inference",
         "predictions",
         "Sec. 4.2: zero-shot; released code on Waterbirds and CelebA: clusters (UMAP, k-means)",
+        as_class=True,
     ),
     "contrastive": bool_(True, "Table 5"),
     "sampling": choice(

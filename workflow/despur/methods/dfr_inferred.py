@@ -14,7 +14,7 @@ from despur.storage.store import Array
 SETTINGS = {
     **read_declarations("methods", "dfr")["SETTINGS"],
     **on_stage1("zero_shot", "last", "Sec. 5.1: embeddings of a pretrained model"),
-    "groups": component("inference", "predictions", "Sec. 5.1: zero-shot classification"),
+    "groups": component("inference", "predictions", "Sec. 5.1: zero-shot classification", as_class=True),
     "penalty": choice("l2", "Zhang & Re: a linear probe; not stated", "l1", "l2"),
     "strength": float_(1.0, "Zhang & Re: not stated; scikit-learn's default", at_least=0),
     "fits": int_(1, "Zhang & Re: one", at_least=1),

@@ -17,7 +17,7 @@ from despur.storage.store import Array
 
 SETTINGS = {
     **read_declarations("methods", "linear_probe")["SETTINGS"],
-    "groups": component("inference", "predictions", "Sec. 5.1: zero-shot classification"),
+    "groups": component("inference", "predictions", "Sec. 5.1: zero-shot classification", as_class=True),
     "resample": choice("subsample", "Table 3: both", "subsample", "upsample"),
 }
 

@@ -12,7 +12,7 @@ from despur.storage.store import Array
 
 SETTINGS = {
     **as_erm("App. E.2.5 (CMNIST*)"),
-    "groups": component("inference", "predictions", "App. E.2.5: the stage-1 model's outputs"),
+    "groups": component("inference", "predictions", "App. E.2.5: the stage-1 model's outputs", as_class=True),
     "upsampling": choice(
         "cells",
         "App. E.2.5: as frequent as the correct points, 'by roughly 1100'",

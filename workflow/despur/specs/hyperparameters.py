@@ -57,7 +57,9 @@ def as_erm(
 def inferred_domains() -> dict[str, Setting]:
     """The domains of methods that read them from stage 1 (App. A.2 of Zhang et al. 2022)."""
     return {
-        "groups": component("inference", "predictions", "App. A.2: the stage-1 model's predicted class"),
+        "groups": component(
+            "inference", "predictions", "App. A.2: the stage-1 model's predicted class", as_class="domain=majority"
+        ),
         "domain": choice(
             "attribute", "App. A.2: the stage-1 prediction; majority: whether it is right", "attribute", "majority"
         ),

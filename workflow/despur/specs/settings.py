@@ -71,6 +71,7 @@ class Setting:
     allowed: str
     check: Callable[[Any], bool] = lambda value: True
     folder: str = ""  # for parts: the folder whose files are the choices
+    as_class: bool | str = False  # of groups: whether (or with which setting) a value is compared with the class
     before: Any = DEFAULT  # what records that lack the setting had; None: nothing that can be said
     search: SearchRange | None = None  # where despur search looks for better values
 
@@ -174,9 +175,12 @@ def draw(source: str) -> Setting:
     )
 
 
-def component(folder: str, default: str, source: str) -> Setting:
-    """A component by name (an encoder, a stage-1 model, an inference). Its own settings have dotted keys."""
-    return Setting(default, source, str, f"a name in {folder}/", folder=folder)
+def component(folder: str, default: str, source: str, *, as_class: bool | str = False) -> Setting:
+    """A component by name (an encoder, a stage-1 model, an inference). Its own settings have dotted keys.
+
+    ``as_class``: of an inference, whether the method compares what is inferred with the true class: True, or the
+    setting with which it does (``anchors=correct``). An inference that declares NAMES_NO_CLASS is then refused."""
+    return Setting(default, source, str, f"a name in {folder}/", folder=folder, as_class=as_class)
 
 
 def added(setting: Setting, before: Any = None) -> Setting:

@@ -50,8 +50,7 @@ def is_bundled(points: Iterable[Spec]) -> bool:
 def is_downloaded(point: Spec) -> bool:
     """Whether the files of a data set, or the weights of an encoder, come by themselves: DOWNLOADED of its file is
     true, or the pattern of a setting that it has (``model=*--[0-9a-f]``)."""
-    declared = read_declarations(point.kind, point.base_name).get("DOWNLOADED", False)
-    return declared is True or meets(point.settings, str(declared))
+    return meets(point.settings, read_declarations(point.kind, point.base_name).get("DOWNLOADED", False))
 
 
 def lacks_class_embeddings(point: Spec, root: Path) -> bool:

@@ -4,7 +4,6 @@ import numpy as np
 
 from despur.compute.task import Task
 from despur.specs.declarations import read_declarations
-from despur.specs.settings import SettingError
 from despur.storage.store import Array
 
 
@@ -12,15 +11,9 @@ def predict_classes(task: Task, inference: str) -> Array:
     """The classes that the inference predicts for the training samples, (N,).
 
     An inference that reads attributes gives values of the attribute. Each value then stands for the class in which
-    it has the largest share, such as land for landbirds. Raises SettingError for an inference that declares
-    NAMES_NO_CLASS."""
+    it has the largest share, such as land for landbirds. A method that calls this declares ``as_class`` of its
+    groups."""
     y, groups, declaration = task.y, task.inferred, read_declarations("inference", inference)
-    if declaration.get("NAMES_NO_CLASS"):
-        raise SettingError(
-            f"groups={inference}: its values are not classes, and this method compares them with the true class: "
-            "choose groups=predictions, clusters, ssa or oracle; cnc takes any attribute with anchors=all, dann and "
-            "mmd with domain=attribute"
-        )
     if not (declaration.get("READS_TRUE_GROUPS") or declaration.get("READS_VALIDATION_GROUPS")):
         return groups
     counts = np.zeros((int(groups.max()) + 1, int(y.max()) + 1))
