@@ -266,6 +266,22 @@ def test_hours_of_shortened_training_decide_no_claim(tmp_path, name, verdict, re
     assert str(row["reason"]).startswith(reason or "nan")
 
 
+@pytest.mark.parametrize(("clusters", "verdict"), [(0.68, "holds"), (0.5, "fails")])
+def test_clusters_are_comparable_with_predictions_by_validation_data(tmp_path, clusters, verdict):
+    data, values = "cmnist+colors=released", []
+    for name, groups, worst in (("cnc", "clusters", clusters), ("cnc+groups=predictions", "predictions", 0.7)):
+        for seed, noise in enumerate((-0.001, 0.0, 0.001) if groups == "clusters" else (0.0, 0.0, 0.0)):
+            by_seed = [row | {"method": name} for row in rows(worst + noise, seed, groups=groups)]
+            # test data say the opposite
+            values += [row | {"value": 1 - row["value"]} if row["split"] == "test" else row for row in by_seed]
+    folder = tmp_path / "results/runs" / data / "cnc+groups=clusters~predictions/s0-2"
+    write_run(folder, pd.DataFrame(values).assign(dataset=data), np.linspace(-0.01, 0.01, 9))
+    artifact_run = ArtifactRun("cmnist", data, "cnc_pseudo_labels", (str(folder),), "table_a7_a11", "cnc")
+    table, _ = make_table("claims", [artifact_run], tmp_path)
+    row = row_of(table, claim="clusters_are_as_good", dataset="cmnist")
+    assert row["verdict"] == verdict and row["estimate"] == pytest.approx(clusters - 0.7)
+
+
 def test_pgi_of_shuffled_batches_is_not_that_of_table_1(world, tmp_path):
     runs = {"table_1": ("pgi", 0.7), "prose": ("pgi+batches=shuffled", 0.4)}
     artifact_runs = [
