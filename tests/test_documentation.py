@@ -10,9 +10,10 @@ from documents import DOCUMENTS, commands, examples, paragraphs
 from project import SOURCE
 
 from despur.orchestration import configuration, experiments, paper_folders
+from despur.specs.declarations import read_declarations
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve, resolve_canonical
-from despur.specs.settings import SettingError
+from despur.specs.settings import SettingError, float_
 from despur.storage.dataset_checks import build_dataset
 
 WRITTEN = [
@@ -93,6 +94,18 @@ def test_every_page_is_found_and_leads_back():
     pages = {page for page in DOCUMENTS if page.parent.name == "docs" and page != index}
     assert pages <= linked and all("(index.md)" in page.read_text() for page in pages)
     assert "docs/index.md" in (SOURCE / "README.md").read_text()
+
+
+def test_both_first_pages_say_how_to_install():
+    for page in ("README.md", "docs/index.md"):
+        assert "git clone URL despur && cd despur && make smoke\n" in (SOURCE / page).read_text(), page
+
+
+def test_settings_of_another_file_are_taken_as_the_page_says():
+    blocks = re.findall(r"```python\n(.*?)```", (SOURCE / "docs/adding_a_method.md").read_text(), re.DOTALL)
+    (code,) = [block for block in blocks if "read_declarations(" in block]
+    exec(code, names := {"float_": float_})
+    assert names["SETTINGS"].keys() == {*read_declarations("methods", "erm")["SETTINGS"], "q"}
 
 
 def test_make_targets_exist():
