@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from documents import DOCUMENTS, commands, examples, paragraphs
+from PIL import Image
 from project import SOURCE
 
 from despur.orchestration import configuration, experiments, paper_folders
@@ -106,6 +107,21 @@ def test_settings_of_another_file_are_taken_as_the_page_says():
     (code,) = [block for block in blocks if "read_declarations(" in block]
     exec(code, names := {"float_": float_})
     assert names["SETTINGS"].keys() == {*read_declarations("methods", "erm")["SETTINGS"], "q"}
+
+
+def test_images_in_files_are_a_data_set_as_the_page_says(tmp_path):
+    (tmp_path / "pets/images").mkdir(parents=True)
+    rows = ["path,y,a,split"]
+    for number, split in enumerate(("train", "val", "test")):
+        Image.new("RGB", (90, 60), (0, 0, 80 * number)).save(tmp_path / f"pets/images/{number}.png")
+        rows.append(f"images/{number}.png,{('cat', 'dog')[number % 2]},outdoor,{split}")
+    (tmp_path / "pets/metadata.csv").write_text("\n".join(rows))
+    blocks = re.findall(r"```python\n(.*?)```", (SOURCE / "docs/adding_a_data_set.md").read_text(), re.DOTALL)
+    (code,) = [block for block in blocks if "image_files.images(" in block]
+    exec(code, names := {})
+    dataset = names["build"]({"size": 32}, tmp_path)
+    assert dataset.inputs[:].shape == (3, 32, 32, 3) and dataset.inputs[2:3].max() == 160
+    assert dataset.table[["y", "a", "split"]].to_numpy().tolist() == [[0, 1, "train"], [1, 1, "val"], [0, 1, "test"]]
 
 
 def test_make_targets_exist():
