@@ -44,6 +44,7 @@ def test_a_path_is_spelled_canonically_with_defaults_dropped_and_seeds_in_chunks
         ("cnc", "colored_digits", ["temperature"], "1", "--set temperature: must be key=value"),
         ("cnc+lambda=1", "colored_digits", ["lambda=2"], "1", "lambda is set twice"),
         ("cnc", "colored_digits", [], "0", "--seeds 0: must be how many"),
+        ("cnc", "colored_digits", [], 5000 * "9", r"--seeds 9{200}\.\.\.: at most 1,000"),
         ("cnc", "colored_digits", [], "2-1", "the last seed must come after the first"),
         ("cnc", "colored_digits", [], "0-2,1", "a seed is named twice"),
     ],

@@ -10,8 +10,8 @@ from pathlib import Path
 from despur.cli.commands import Arguments
 from despur.cli.show import show_runs
 from despur.orchestration.experiments import list_run_folders
-from despur.specs.names import parse
-from despur.specs.paths import locate_result, parse_seeds
+from despur.specs.names import parse, shorten
+from despur.specs.paths import MOST_SEEDS, locate_result, parse_seeds
 from despur.specs.resolution import check_length, resolve
 from despur.specs.settings import SettingError
 from despur.storage.finished_runs import is_copy
@@ -111,7 +111,9 @@ def spell_folders(method: str, data: str, settings: Sequence[str], seeds: str) -
 def read_seeds(text: str) -> int | list[str]:
     """``3``: so many seeds, from 0; ``3-4`` or ``0-2,5``: these."""
     if re.fullmatch(r"[1-9]\d*", text):
+        if len(text) > len(str(MOST_SEEDS)):  # int refuses thousands of digits
+            raise SettingError(f"--seeds {shorten(text)}: at most {MOST_SEEDS:,}")
         return int(text)
     if re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text) and text != "0":
         return text.split(",")
-    raise SettingError(f"--seeds {text}: must be how many, such as 3, or which, such as 0-2 or 0-2,5")
+    raise SettingError(f"--seeds {shorten(text)}: must be how many, such as 3, or which, such as 0-2 or 0-2,5")

@@ -156,11 +156,11 @@ def find_fault(folders: Sequence[str]) -> str:
     wanted = WANTED[stage]
     for part, (words, pattern) in zip(parts, wanted, strict=False):
         if not re.fullmatch(pattern, part):
-            return f"{part!r} is no {words}"
+            return f"{shorten(repr(part))} is no {words}"
     if len(parts) < len(wanted):
         return f"it lacks a {wanted[len(parts)][0]}"
     file = "/".join(parts[len(wanted) :])
-    return "" if re.fullmatch(r"[\w.]*", file) else f"{file} is no file in it"
+    return "" if re.fullmatch(r"[\w.]*", file) else f"{shorten(file)} is no file in it"
 
 
 def parse_seeds(text: str) -> list[int]:
