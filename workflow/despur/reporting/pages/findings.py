@@ -110,7 +110,8 @@ def describe_open(findings: list[PaperFindings]) -> list[str]:
     """What waits for runs on the data sets that were measured."""
     said = [f"- `{found.paper}`: {describe_group(found.open_work)}." for found in findings if found.open_work]
     command = f"`despur plan --open --configfile {PUBLISHED} --device cpu`"
-    return [f"In hours of a CPU core, at most; {command} lists the runs.", "\n".join(said)] if said else []
+    note = f"In hours of a CPU core, at most; {command} lists the runs, those of grids with `sweep: true` in it."
+    return [note, "\n".join(said)] if said else []
 
 
 VERDICTS: dict[str, Callable[[Measurement], bool]] = {
