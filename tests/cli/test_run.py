@@ -74,6 +74,15 @@ def test_snakemake_gets_the_targets_and_its_options(tmp_path, monkeypatch):
     assert ended.value.code == 1
 
 
+@pytest.mark.parametrize("option", ["-n", "--dry-run", "--dryrun"])
+@pytest.mark.parametrize("command", [["run", "erm", "--data", "colored_digits"], ["search", "erm", "colored_digits"]])
+def test_a_dry_run_of_snakemake_is_one_of_the_command(command, option):
+    arguments = main.parse_arguments(main.build_parser(), [*command, "--", "--cores", "2", option])
+    assert arguments["dry_run"] and arguments["options"] == ["--cores", "2"]
+    arguments = main.parse_arguments(main.build_parser(), [*command, "--", "--cores", "2"])
+    assert not arguments["dry_run"] and arguments["options"] == ["--cores", "2"]
+
+
 def finish(*folders):
     """Runs of erm that are there."""
     for name in folders:

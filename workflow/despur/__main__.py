@@ -32,6 +32,7 @@ from despur.specs.settings import SettingError
 from despur.storage.interrupts import interrupt_work
 
 RUNNING = ("run", "search")  # commands that call Snakemake
+DRY_RUN = {"-n", "--dry-run", "--dryrun"}  # as Snakemake spells it
 
 
 def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
@@ -63,12 +64,15 @@ def complete_name(kind: str, **_: Any) -> Sequence[str]:
 
 
 def parse_arguments(parser: argparse.ArgumentParser, words: Sequence[str]) -> dict[str, Any]:
-    """The command and its arguments. What stands after ``--`` of a command that runs are options of Snakemake."""
+    """The command and its arguments. What stands after ``--`` of a command that runs are options of Snakemake; a dry
+    run of Snakemake is one of the command, which then expects no results."""
     runs = words[:1] in [[name] for name in RUNNING]
     if not runs or "--" not in words:
         return vars(parser.parse_args(words)) | ({"options": []} if runs else {})
     end = words.index("--")
-    return vars(parser.parse_args(words[:end])) | {"options": words[end + 1 :]}
+    arguments, options = vars(parser.parse_args(words[:end])), words[end + 1 :]
+    dry_run = arguments["dry_run"] or not DRY_RUN.isdisjoint(options)
+    return arguments | {"dry_run": dry_run, "options": [option for option in options if option not in DRY_RUN]}
 
 
 def print_lines(lines: Iterable[str], as_json: bool) -> None:
