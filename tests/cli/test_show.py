@@ -153,6 +153,14 @@ def made_on_draws(name, values, first=0):
     return folder
 
 
+def test_a_quoted_pattern_shows_the_finished_runs_that_it_matches():
+    folders = [made("erm", {None: {0: 0.4}}), made("lff", {None: {0: 0.3}})]
+    Path("results/runs/colored_digits/cnc/s0").mkdir(parents=True)  # stopped before it was evaluated
+    assert said(show_runs([Path("results/runs/*/*/s0")])) == said(show_runs(folders))
+    with pytest.raises(SettingError, match=r"results/runs/adult/\*/s0: no finished run"):
+        list(show_runs([Path("results/runs/adult/*/s0")]))
+
+
 def test_probes_rank_methods_without_a_classifier():
     rows = [(metric, group) for metric in ("samples", "probe_accuracy") for group in ("1%", "10%")]
     table = pd.DataFrame(rows, columns=["metric", "group"])

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from glob import has_magic
 from pathlib import Path
 
 import pandas as pd
@@ -20,6 +21,7 @@ from despur.cli.metrics import (
 from despur.cli.rows import Row
 from despur.evidence.runs.collapsed import mark_collapsed
 from despur.specs.paths import locate_result
+from despur.storage.finished_runs import find_runs
 from despur.storage.group_warnings import load_warnings
 
 LONG = ["dataset", "point", "seed", "metric", "group", "shown", "value"]  # columns that all methods have
@@ -30,7 +32,7 @@ COLLAPSED = (
 )
 
 ARGUMENTS: Arguments = {
-    "paths": PATH | {"nargs": "+", "help": "folders of finished runs, or files in them; all seeds together"},
+    "paths": PATH | {"nargs": "+", "help": "folders of finished runs, files in them, or patterns; all seeds together"},
     "--groups": {"action": "store_true", "help": "also each group; of a sweep, every metric of each point"},
     "--selection": SELECTION,
     "--oracle": {
@@ -46,7 +48,7 @@ def show_runs(
     """what finished runs measured, on the split that selects and on the one that tables show: each metric; of a sweep
     each point, the best on validation data first"""
     seeds_of_run: dict[Path, list[Path]] = {}
-    for path in paths:
+    for path in (found for path in paths for found in (find_runs([path]) if has_magic(str(path)) else [path])):
         seeds_of_run.setdefault(locate_result(path).folder.parent, []).append(path)
     for run, folders in seeds_of_run.items():
         for line in show_seeds(folders, groups, selection, oracle):
