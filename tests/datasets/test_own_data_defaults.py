@@ -3,6 +3,7 @@ checked."""
 
 import json
 import re
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -12,11 +13,13 @@ from helpers import OPTIONS, result
 from despur import groups
 from despur.cli.show import show_runs
 from despur.datasets import bring_your_own
+from despur.encoders.base import build_encoder, check_form
 from despur.evaluate import evaluate
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.tables import append_warnings
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
+from despur.specs.settings import SettingError
 from despur.storage.group_warnings import find_remedy, find_warnings, load_warnings
 from despur.storage.store import InputError, save_dataset
 from despur.training.runs import train_all
@@ -73,6 +76,26 @@ def test_groups_that_leave_nothing_to_work_with_are_warned_of(brought, capsys):
     warning += r"try stage1\.epochs=[1-9]\d? instead of 60"
     assert re.fullmatch(warning, last)
     assert any(re.fullmatch(warning, line) for line in show_runs([at.folder]))
+
+
+def test_a_method_that_changes_images_is_refused_on_vectors(brought):
+    with pytest.raises(SettingError, match="simclr changes images, but bring_your_own"):
+        train_all(result(brought, f"runs/{DATA}/simclr/s0"), OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("method", "dataset", "refused"),
+    [
+        ("erm", "bring_your_own", True),  # its default, mlp
+        ("erm+encoder=convnet", "bring_your_own", False),
+        ("erm+encoder=mlp", "colored_digits", False),  # somebody chose it
+    ],
+)
+def test_images_are_vectors_only_where_somebody_chose_it(method, dataset, refused):
+    (point,) = resolve("methods", method, dataset).points
+    encoder = build_encoder(point, (3, 32, 32))
+    with pytest.raises(SettingError, match=r"holds images.*[+]encoder=convnet") if refused else nullcontext():
+        check_form(encoder, point, {}, images=True)
 
 
 @pytest.mark.parametrize("content", [bytes(100), b"epoch,step\n", b""], ids=["zeros", "columns", "empty"])

@@ -96,8 +96,8 @@ def list_encoders_to_name(dataset: Dataset, methods: Iterable[Spec]) -> Iterator
     fitting = {"image": "convnet", "tokens": of_texts}.get(name_form(dataset.inputs))
     if default == "mlp" and fitting:
         yield (
-            f"methods take the encoder {default} unless you name another one, such as +encoder={fitting} and, where "
-            f"they read a stage 1 (jtt, cnc), +stage1.encoder={fitting}"
+            f"the encoder {default}, the default, reads vectors: name another one, such as +encoder={fitting}, and "
+            f"+stage1.encoder={fitting} where a method reads a stage 1 (jtt, cnc)"
         )
 
 

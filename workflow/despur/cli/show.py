@@ -48,8 +48,9 @@ def show_runs(
     """what finished runs measured, on the split that selects and on the one that tables show: each metric; of a sweep
     each point, the best on validation data first"""
     seeds_of_run: dict[Path, list[Path]] = {}
-    for path in (found for path in paths for found in (find_runs([path]) if has_magic(str(path)) else [path])):
-        seeds_of_run.setdefault(locate_result(path).folder.parent, []).append(path)
+    for path in paths:
+        for found in find_runs([path]) if has_magic(str(path)) else [path]:
+            seeds_of_run.setdefault(locate_result(found).folder.parent, []).append(found)
     for run, folders in seeds_of_run.items():
         for line in show_seeds(folders, groups, selection, oracle):
             if isinstance(line, Row):

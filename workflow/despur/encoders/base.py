@@ -32,6 +32,19 @@ def build_encoder(spec: Spec, shape: tuple[int, ...]) -> nn.Module:
     return network
 
 
+def check_form(encoder: nn.Module, spec: Spec, about: Mapping[str, Any], images: bool) -> None:
+    """Raises SettingError for samples that are not ``images`` where a method changes images, and for images where the
+    encoder is for vectors and nobody chose it. ``about``: of the data set."""
+    name = about.get("dataset", "the data set")
+    if "augment" in spec.components and not images:
+        raise SettingError(f"{spec.base_name} changes images, but {name} holds vectors or texts: choose another method")
+    if images and getattr(encoder, "vectors", False) and "encoder" not in spec.changes:
+        raise SettingError(
+            f"{name} holds images, but the encoder reads vectors: +encoder=convnet, or +stage1.encoder=convnet for "
+            "stage 1; for a multi-layer perceptron bring the pixels as vectors"
+        )
+
+
 def check_vocabulary(encoder: nn.Module, about: Mapping[str, Any], tokens: bool) -> None:
     """Raises SettingError for tokens of another vocabulary than a language model reads, and for any where the encoder
     reads ``vectors``. ``about``: of the data set; ``tokens``: whether its inputs are tokens."""
