@@ -8,7 +8,7 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import OPTIONS, result
+from helpers import OPTIONS, finish_run, result
 
 from despur import groups
 from despur.cli.show import show_runs
@@ -20,6 +20,7 @@ from despur.reporting.tables import append_warnings
 from despur.specs.paths import locate_result
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
+from despur.storage.finished_runs import read_metrics
 from despur.storage.group_warnings import find_remedy, find_warnings, load_warnings
 from despur.storage.store import InputError, save_dataset
 from despur.training.runs import train_all
@@ -29,8 +30,13 @@ DATA = "bring_your_own+name=mine"
 
 @pytest.fixture
 def brought(tmp_path):
+    """Results of :func:`bring`."""
+    return bring(tmp_path)
+
+
+def bring(tmp_path, lacking=""):
     """Results of 240 training samples with 200 features, of which few say anything, and some wrong labels: a network
-    can learn each sample by heart."""
+    can learn each sample by heart. The split ``lacking`` has no sample of class 1 with attribute 0."""
     rng = np.random.default_rng(0)
     y = np.arange(720) % 2
     a = np.where(rng.random(720) < 0.8, y, 1 - y)
@@ -38,9 +44,11 @@ def brought(tmp_path):
     features[:, :5] += y[:, None]
     features[:, 5:10] += a[:, None]
     y = np.where(rng.random(720) < 0.15, 1 - y, y)
+    split = np.repeat(["train", "val", "test"], 240)
+    kept = (split != lacking) | (y == 0) | (a == 1)
     folder = tmp_path / "raw/bring_your_own"
     folder.mkdir(parents=True)
-    np.savez(folder / "mine.npz", features=features, y=y, a=a, split=np.repeat(["train", "val", "test"], 240))
+    np.savez(folder / "mine.npz", features=features[kept], y=y[kept], a=a[kept], split=split[kept])
     dataset = bring_your_own.build(resolve("datasets", DATA).points[0].settings, tmp_path / "raw")
     save_dataset(tmp_path / "results/data" / DATA, {DATA: dataset})
     return tmp_path / "results"
@@ -96,6 +104,21 @@ def test_images_are_vectors_only_where_somebody_chose_it(method, dataset, refuse
     encoder = build_encoder(point, (3, 32, 32))
     with pytest.raises(SettingError, match=r"holds images.*[+]encoder=convnet") if refused else nullcontext():
         check_form(encoder, point, {}, images=True)
+
+
+@pytest.mark.parametrize("lacking", ["train", "val"])
+@pytest.mark.parametrize(
+    "method",
+    [f"{name}+epochs=2" for name in ("gdro", "con", "adv", "lisa", "coral", "irm", "resample", "reweight", "subg")]
+    + [f"{name}+stage1.epochs=2" for name in ("dfr", "dfr_held_out", "leace", "inlp")],
+)
+def test_a_group_that_training_or_validation_lacks_is_left_out_there_and_tested(tmp_path, method, lacking):
+    at = finish_run(bring(tmp_path, lacking), f"runs/{DATA}/{method}/s0")
+    rows = read_metrics(at.folder / "metrics.csv")
+    accuracies = rows[(rows["metric"] == "accuracy") & (rows["selection"] == "best")].dropna(subset="value")
+    assert set(accuracies[accuracies["split"] == "test"]["group"]) >= {"0, 0", "0, 1", "1, 0", "1, 1"}
+    assert "1, 0" not in set(accuracies[accuracies["split"] == lacking]["group"])
+    assert np.isfinite(rows[(rows["metric"] == "worst_group_accuracy") & (rows["split"] != "train")]["value"]).all()
 
 
 @pytest.mark.parametrize("content", [bytes(100), b"epoch,step\n", b""], ids=["zeros", "columns", "empty"])

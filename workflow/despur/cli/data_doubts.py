@@ -56,7 +56,7 @@ def list_empty_groups(dataset: Dataset) -> Iterator[str]:
             more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
             yield (
                 f"the split {split} has no sample of the group {shown}{more}, which another split has: "
-                "metrics of this split leave it out, unless samples are moved there"
+                "training, selection and metrics by this split leave it out, unless samples are moved there"
             )
 
 
