@@ -96,10 +96,10 @@ def test_a_method_that_changes_images_is_refused_on_vectors(brought):
     [
         ("erm", "bring_your_own", True),  # its default, mlp
         ("erm+encoder=convnet", "bring_your_own", False),
-        ("erm+encoder=mlp", "colored_digits", False),  # somebody chose it
+        ("erm+encoder=mlp", "colored_digits", False),
     ],
 )
-def test_images_are_vectors_only_where_somebody_chose_it(method, dataset, refused):
+def test_images_are_vectors_only_where_a_run_says_so(method, dataset, refused):
     (point,) = resolve("methods", method, dataset).points
     encoder = build_encoder(point, (3, 32, 32))
     with pytest.raises(SettingError, match=r"holds images.*[+]encoder=convnet") if refused else nullcontext():

@@ -34,14 +34,14 @@ def build_encoder(spec: Spec, shape: tuple[int, ...]) -> nn.Module:
 
 def check_form(encoder: nn.Module, spec: Spec, about: Mapping[str, Any], images: bool) -> None:
     """Raises SettingError for samples that are not ``images`` where a method changes images, and for images where the
-    encoder is for vectors and nobody chose it. ``about``: of the data set."""
+    data set's default encoder is for vectors and a run names no other. ``about``: of the data set."""
     name = about.get("dataset", "the data set")
     if "augment" in spec.components and not images:
         raise SettingError(f"{spec.base_name} changes images, but {name} holds vectors or texts: choose another method")
     if images and getattr(encoder, "vectors", False) and "encoder" not in spec.changes:
         raise SettingError(
-            f"{name} holds images, but the encoder reads vectors: +encoder=convnet, or +stage1.encoder=convnet for "
-            "stage 1; for a multi-layer perceptron bring the pixels as vectors"
+            f"{name} holds images, but its default encoder reads vectors: +encoder=convnet, or +stage1.encoder=convnet "
+            "for stage 1 (or PAPER_HYPERPARAMETERS in the data set's file)"
         )
 
 
