@@ -10,7 +10,7 @@ from despur.evidence.all_evidence import Evidence, PaperEvidence
 from despur.evidence.numbers.counts import COMPARED
 from despur.evidence.numbers.verdicts import P_VALUES
 from despur.evidence.verdicts import COUNTED, DECIDED, ORDERS, ClaimVerdict, NumberVerdict, Settings, Tier
-from despur.orchestration import experiments
+from despur.orchestration import artifact_files, experiments
 from despur.reporting.markdown import escape_star, replace_between, to_markdown
 from despur.reporting.pages.judged_claims import (
     NOT_MEASURED,
@@ -168,7 +168,7 @@ def format_markdown(papers: list[PaperSummary], folder: Path, columns: Collectio
 
 def link_paper(text: str, paper: str, folder: Path) -> str:
     """A text with a link from a folder of the project to a paper's README."""
-    return f"[{text}]({os.path.relpath(Path('workflow/despur/papers', paper, 'README.md'), folder)})"
+    return f"[{text}]({os.path.relpath(artifact_files.spell_folder(paper) / 'README.md', folder)})"
 
 
 def replace_summary(text: str, file: Path, papers: list[PaperSummary]) -> str:
