@@ -7,11 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from despur.evidence.runs.run_files import read_once
 from despur.specs.hyperparameters import RULES
 from despur.specs.names import parse
 from despur.specs.paths import locate_result
 from despur.specs.settings import SettingError, spell
-from despur.storage.finished_runs import read_history, read_metrics
+from despur.storage.finished_runs import read_history
 from despur.storage.reading import InputError, read_json
 
 DEFAULT_CRITERION = RULES[0]  # then the data set says what selects a setting
@@ -78,7 +79,7 @@ def load_points(path: Path) -> pd.DataFrame:
         raise SettingError(f"{path}: only results/runs/DATASET/METHOD/SEEDS have metrics")
     file = locate_result(path).folder / "metrics.csv"
     refuse_unknown(file)
-    table, split = read_metrics(file), read_roles(path).headline
+    table, split = read_once(file), read_roles(path).headline
     best = table[table["selection"] == "best"]
     if not (best["split"] == split).any():
         there, about = ", ".join(best["split"].unique()) or "none", locate_result(path).data.folder / "about.json"

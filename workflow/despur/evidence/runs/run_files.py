@@ -148,7 +148,7 @@ def read_source(artifact_run: ArtifactRun, run: Run, source: str, name: str) -> 
 def read_once(file: Path) -> pd.DataFrame:
     """A table of a run folder, which several artifacts read, some of them run by run; anew, when it was changed."""
     state = file.stat() if file.exists() else None  # then its reader says what makes it
-    return _read(file.absolute(), *((state.st_mtime_ns, state.st_size) if state else ()))
+    return _read(file, *((state.st_mtime_ns, state.st_size) if state else ()))
 
 
 @lru_cache(maxsize=64)
