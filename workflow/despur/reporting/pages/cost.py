@@ -13,6 +13,8 @@ from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -49,15 +51,10 @@ class Jobs:
     def __init__(self, records: Path = RECORDS) -> None:
         self.records = records
         self.longest = os.pathconf(records, "PC_NAME_MAX") or 255 if records.exists() else 255
-        self.made: dict[str, Job | None] = {}
-
-    def job(self, file: str) -> Job | None:
-        """The job that made a file; None where there is no record."""
-        if file not in self.made:
-            self.made[file] = self._read(file)
-        return self.made[file]
+        self.job = cache(self._read)
 
     def _read(self, file: str) -> Job | None:
+        """The job that made a file; None where there is no record."""
         name, size = urlsafe_b64encode(file.encode()).decode(), self.longest - 1
         *folders, last = [name[i : i + size] for i in range(0, len(name), size)]  # as Snakemake cuts long names
         try:
@@ -84,16 +81,14 @@ class Jobs:
     def critical_path(self, jobs: Mapping[str, Job]) -> list[Job]:
         """The chain of jobs, each reading what the one before it made, that takes longest: no number of cores is
         faster."""
-        best: dict[str, tuple[float, list[Job]]] = {}
 
-        def chain(job: Job) -> tuple[float, list[Job]]:
-            if job.log not in best:
-                before = [chain(up) for up in {up.log: up for up in map(self.job, job.inputs) if up}.values()]
-                seconds, path = max(before, key=lambda timed: timed[0], default=(0.0, []))
-                best[job.log] = seconds + job.seconds, [*path, job]
-            return best[job.log]
+        @cache
+        def chain(log: str) -> tuple[float, list[Job]]:
+            before = (chain(job.log) for job in map(self.job, jobs[log].inputs) if job)
+            seconds, path = max(before, key=itemgetter(0), default=(0.0, []))
+            return seconds + jobs[log].seconds, [*path, jobs[log]]
 
-        return max(map(chain, jobs.values()), key=lambda timed: timed[0], default=(0.0, []))[1]
+        return max(map(chain, jobs), key=itemgetter(0), default=(0.0, []))[1]
 
 
 def is_older(file: Path, started: float) -> bool:
