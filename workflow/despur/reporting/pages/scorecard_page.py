@@ -158,7 +158,7 @@ def list_notes(measurement: Measurement) -> list[str]:
 
 def split_claims(claims: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The claims of a paper by tier and by what is said of them, orders that are seen first."""
-    ordered = claims.sort_values("verdict", key=lambda verdicts: verdicts.map(rank_verdict), kind="stable")
+    ordered = claims.sort_values("verdict", key=lambda verdicts: verdicts.map([*ClaimVerdict].index), kind="stable")
 
     def select(tier: Tier, *verdicts: ClaimVerdict) -> pd.DataFrame:
         return ordered[ordered["tier"].eq(tier) & ordered["verdict"].isin(verdicts)]
@@ -171,10 +171,6 @@ def split_claims(claims: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "not_run": select(Tier.PAPER, ClaimVerdict.NOT_RUN),
         "not_executed": select(Tier.PAPER, ClaimVerdict.NOT_EXECUTED),
     }
-
-
-def rank_verdict(verdict: str) -> int:
-    return [*ClaimVerdict].index(ClaimVerdict(verdict))
 
 
 def collect_notes(table: pd.DataFrame) -> dict[str, dict[str, list[str]]]:
