@@ -1,8 +1,6 @@
 """How many printed numbers have which verdict, each number once; and how many stand if all verdicts are looked at
 together."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
@@ -56,10 +54,5 @@ def summarize_verdicts(table: pd.DataFrame) -> str:
     if not {"reported", "verdict"} <= set(table) or not (shown := table[table["reported"].notna()]).shape[0]:
         return ""
     counts = count_numbers(shown)
-    return f"{sum(counts.values())} printed numbers: {describe_counts(counts)}."
-
-
-def describe_counts(counts: Mapping[str, int]) -> str:
-    """``3 within 2, 1 not known, 20 not run here``: what there is, in a fixed order."""
-    order = (*MEASURED, *COUNTED, *(kind for kind in ORDER if kind not in COMPARED))
-    return ", ".join(f"{counts[kind]} {kind}" for kind in order if counts.get(kind)) or "none"
+    each = ", ".join(f"{counts[kind]} {kind}" for kind in dict.fromkeys((*COMPARED, *ORDER)) if counts[kind])
+    return f"{sum(counts.values())} printed numbers: {each}."
