@@ -9,9 +9,10 @@ import json
 from collections.abc import Container, Iterable, Mapping
 from datetime import datetime
 from functools import cache
-from math import isclose, isnan
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from despur.evidence.ledger.files import Record
 from despur.specs.declarations import list_revised_metrics
@@ -19,7 +20,7 @@ from despur.specs.paths import ResultPath
 from despur.specs.settings import SettingError
 from despur.storage.digest import revisions
 
-ROUNDING = 1e-5  # relative: where the order of sums is another one
+ROUNDING = 1e-5  # relative: that of float32, where the order of sums is another one
 
 
 class JudgedRecord(NamedTuple):
@@ -81,12 +82,8 @@ def adds_metrics(later: Record, earlier: Record) -> bool:
         {(selection, key): value for selection, values in record.metrics().items() for key, value in values.items()}
         for record in (later, earlier)
     )
-    return old.keys() < new.keys() and all(is_same_value(new[key], value) for key, value in old.items())
-
-
-def is_same_value(one: float, other: float) -> bool:
-    """Whether two values of a metric are equal but for the rounding of float32, or both not defined."""
-    return isclose(one, other, rel_tol=ROUNDING) or (isnan(one) and isnan(other))
+    has_more, values = old.keys() < new.keys(), [*old.values()]
+    return has_more and np.allclose([new[key] for key in old], values, ROUNDING, atol=0, equal_nan=True)
 
 
 def refuse_repeated(judged: JudgedRecord, counted: Mapping[str, Record]) -> JudgedRecord:
