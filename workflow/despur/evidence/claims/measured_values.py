@@ -39,33 +39,24 @@ class MeasuredValues:
         self.metrics = metrics[~collapsed].reset_index(drop=True)
         self.collapsed = metrics[collapsed].reset_index(drop=True)
         self.resamples = pd.DataFrame() if resamples is None else resamples
-        tables = (self.metrics, self.collapsed, self.resamples)
-        self._by_method = {id(table): group_by_method(table) for table in tables}
-        self._unique: dict[tuple[int, str, str], Array] = {}
-        self._masks: dict[tuple[tuple[int, str, str], str], Array] = {}
+        self._masks: dict[tuple[int, str, str], Array] = {}
         self._values: dict[frozenset[tuple[str, Any]], pd.DataFrame] = {}
         self._levels: dict[tuple[str, frozenset[tuple[str, Any]]], list[Any]] = {}
 
     def rows(self, table: pd.DataFrame, measurement: Mapping[str, Any]) -> pd.DataFrame:
         """The rows that have these values; where a key has a list of values, any of them."""
-        named = measurement.get("method")
-        method = named if isinstance(named, str) else ""  # several methods, or any: all rows
-        rows = self._by_method[id(table)].get(method, table[:0]) if method else table
         wanted = {KEY_COLUMNS.get(key, key): value for key, value in measurement.items()}
-        if not len(rows) or not set(wanted) <= set(rows):
-            return rows[:0]
-        masks = [self._mark(rows, (id(table), method, column), value) for column, value in wanted.items()]
-        return rows[np.logical_and.reduce(masks)] if masks else rows
+        if not set(wanted) <= set(table):
+            return table[:0]
+        masks = [self._mark(table, column, value) for column, value in wanted.items()]
+        return table[np.logical_and.reduce(masks)] if masks else table
 
-    def _mark(self, rows: pd.DataFrame, column: tuple[int, str, str], wanted: Any) -> Array:
-        """Which rows have this value, or one of a list of them, in a column (of a table, of a method), bool (N,)."""
-        key = (column, repr(wanted))
+    def _mark(self, table: pd.DataFrame, column: str, wanted: Any) -> Array:
+        """Which rows have this value, or one of a list of them, in a column, bool (N,)."""
+        key = (id(table), column, repr(wanted))
         if key not in self._masks:
-            among = wanted if isinstance(wanted, list) else [wanted]
-            values = rows[column[-1]]
-            if column not in self._unique:
-                self._unique[column] = values.dropna().unique()
-            same = [value for value in self._unique[column] if any(is_same(value, one) for one in among)]
+            among, values = wanted if isinstance(wanted, list) else [wanted], table[column]
+            same = [value for value in values.dropna().unique() if any(is_same(value, one) for one in among)]
             self._masks[key] = values.isin(same).to_numpy()
         return self._masks[key]
 
@@ -136,11 +127,6 @@ class MeasuredValues:
         kept = [name for name in columns if name == "value" or rows[name].notna().all()]  # else a group is not in it
         values = rows.drop_duplicates([*over, "seed"]).set_index([*over, "seed"])[kept].unstack("seed")
         return complete(values, SEEDS)
-
-
-def group_by_method(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The rows of each method."""
-    return dict(iter(table.groupby("paper_method"))) if len(table) else {}
 
 
 def round_number(value: Any) -> Any:
