@@ -131,10 +131,9 @@ def test_what_a_split_lacks_is_said():
     dataset.table.loc[test, "a"] = 0
     dataset.table.loc[test[dataset.y[test] == 1], "y"] = 0
     classes, attributes = dataset.about["classes"], dataset.about["attributes"]
-    lacking = [each for each in np.unique(dataset.table["a"]) if each]
     assert [*data_checks.list_gaps(dataset)] == [
         f"the split test has no sample of class {classes[1]}",
-        f"the split test has no sample of {dataset.about['attribute']} {data_checks.name_values(attributes, lacking)}",
+        f"the split test has no sample of {dataset.about['attribute']} {', '.join(attributes[1:])}",
     ]
 
 

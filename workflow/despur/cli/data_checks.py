@@ -3,7 +3,6 @@ values that a split lacks."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -57,8 +56,8 @@ def list_gaps(dataset: Dataset) -> Iterator[str]:
     for column, key, what in (("y", "classes", "class"), ("a", "attributes", dataset.about["attribute"])):
         everywhere = np.setdiff1d(labels[column], [MISSING])
         for split, present in labels.groupby("split", sort=False)[column]:
-            if lacking := name_values(dataset.about[key], np.setdiff1d(everywhere, present)):
-                yield f"the split {split} has no sample of {what} {lacking}"
+            if lacking := [str(dataset.about[key][value]) for value in np.setdiff1d(everywhere, present)]:
+                yield f"the split {split} has no sample of {what} {name_some(lacking, ', ')}"
 
 
 def list_missing_attributes(dataset: Dataset, methods: Iterable[Spec]) -> Iterator[str]:
@@ -101,7 +100,7 @@ def list_encoders_to_name(dataset: Dataset, methods: Iterable[Spec]) -> Iterator
         )
 
 
-def name_values(names: Sequence[Any], values: Array) -> str:
-    """At most five names of class or attribute values."""
-    shown = ", ".join(str(names[value]) for value in values[:5])
-    return f"{shown} and {len(values) - 5} more" if len(values) > 5 else shown
+def name_some(names: Sequence[str], separator: str) -> str:
+    """At most five names, and how many there are besides."""
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return separator.join(names[:5]) + more

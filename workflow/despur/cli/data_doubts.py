@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from despur.cli.data_checks import name_some
 from despur.storage.store import MISSING, Array, Dataset
 
 FEW = 20  # values of a feature that may be a label
@@ -38,7 +39,7 @@ def list_label_doubts(dataset: Dataset) -> Iterator[str]:
         yield f"{attribute} says the class of every sample: bring an attribute that sometimes differs from the class"
     counts = np.bincount(dataset.y[dataset.rows("train")], minlength=len(dataset.about["classes"]))
     if single := [name for name, count in zip(dataset.about["classes"], counts, strict=True) if count == 1]:
-        yield f"one training sample of the class {', '.join(single[:5])}: bring more of it, or leave the class out"
+        yield f"one training sample of the class {name_some(single, ', ')}: bring more of it, or leave the class out"
 
 
 def list_empty_groups(dataset: Dataset) -> Iterator[str]:
@@ -52,10 +53,9 @@ def list_empty_groups(dataset: Dataset) -> Iterator[str]:
         expected = np.outer(present.any(axis=1), present.any(axis=0))
         lacking = np.argwhere(expected & ~present & everywhere.reshape(present.shape))
         if len(lacking) and len(dataset.rows_with_attribute(split)) == len(rows):
-            shown = "; ".join(f"{dataset.about['classes'][y]}, {names[a]}" for y, a in lacking[:5])
-            more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
+            shown = name_some([f"{dataset.about['classes'][y]}, {names[a]}" for y, a in lacking], "; ")
             yield (
-                f"the split {split} has no sample of the group {shown}{more}, which another split has: "
+                f"the split {split} has no sample of the group {shown}, which another split has: "
                 "training, selection and metrics by this split leave it out, unless samples are moved there"
             )
 
