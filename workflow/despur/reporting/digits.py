@@ -21,7 +21,7 @@ from despur.evidence.ledger.standing import explain_revisions, find_revisions
 from despur.evidence.runs.run_files import METRICS
 from despur.orchestration import configuration
 from despur.orchestration.experiments import REFERENCE
-from despur.specs.paths import ResultPath, Run
+from despur.specs.paths import Run
 from despur.storage.commits import git
 from despur.storage.finished_runs import read_metrics, rows_of
 from despur.storage.provenance import list_versions, processor
@@ -45,20 +45,15 @@ def describe_machine() -> dict[str, Any]:
     return {"processor": f"{processor()} ({features}), {os.cpu_count()} cores", "versions": list_versions()}
 
 
-def list_finished(config: Mapping[str, Any], paper: str | None = None) -> list[ResultPath]:
-    """The finished folders of stage-2 runs that a configuration shows: of a paper (``matrix``: the matrix), or all."""
-    shown = configuration.list_shown_results(config, paper)
-    runs = [result for result in shown if result.stage == "runs" and (result.folder / METRICS).exists()]
-    return sorted(runs, key=lambda result: str(result.folder))
-
-
 def measure_digits(config: Mapping[str, Any], paper: str | None = None) -> dict[str, dict[str, Any]]:
-    """Values and revisions above 1 of each finished run, by its key."""
-    measured = {}
-    for result in list_finished(config, paper):
-        metrics = read_metrics(result.folder / METRICS)
-        for run in result.runs():
-            measured[run.key] = describe_run(run, rows_of(metrics, run))
+    """Values and revisions above 1 of each finished run of stage 2 that a configuration shows, by its key: of a paper
+    (``matrix``: the matrix), or all."""
+    measured: dict[str, dict[str, Any]] = {}
+    shown = sorted(configuration.list_shown_results(config, paper), key=lambda result: str(result.folder))
+    for result in shown:
+        if result.stage == "runs" and (file := result.folder / METRICS).exists():
+            metrics = read_metrics(file)
+            measured |= {run.key: describe_run(run, rows_of(metrics, run)) for run in result.runs()}
     return dict(sorted(measured.items()))
 
 
