@@ -8,6 +8,7 @@ from torchvision.transforms.v2 import functional
 
 from despur.augment import base
 from despur.augment.images import build as build_views
+from despur.augment.images import distort, jitter
 from despur.specs.resolution import resolve
 
 RNG = np.random.default_rng
@@ -57,6 +58,18 @@ def test_blurs_are_those_of_torchvision(radius):
     torch.testing.assert_close(base.resample(x, still, still), x)
 
 
+@pytest.mark.parametrize(("ratio", "height", "width"), [(0.0, 20, 4), (0.5, 10, 8), (1.0, 5, 16)])
+def test_a_view_is_cropped_and_then_blurred_as_drawn(ratio, height, width):
+    """A quarter of the area, with shares of the sides of 4:1, 1:1 and 1:4; a sigma halfway between .1 and 2."""
+    x = pictures()[..., :16]
+    settings = {"crop_scale": 0.25, "crop_ratio": 4, "flip": 0, "blur": 1, "blur_radius": 1, "blur_sigma": 2}
+    draw = torch.tensor([0, ratio, 0.4, 0.5, 0.5, 0.5, 0.5])[:, None].expand(7, COUNT)
+    crop = [round(0.4 * (SIDE - height)), round(0.5 * (16 - width)), height, width]
+    cropped = functional.resized_crop(x, *crop, [SIDE, 16])
+    expected = functional.gaussian_blur(cropped, [3, 3], [1.05, 1.05])
+    torch.testing.assert_close(distort(x, draw, settings), expected)
+
+
 def test_colors_change_as_in_torchvision():
     x, share = pictures(), torch.from_numpy(RNG(0).uniform(0, 2, COUNT)).float()
     gray = base.grayscale(x)
@@ -68,6 +81,17 @@ def test_colors_change_as_in_torchvision():
     torch.testing.assert_close(
         base.turn_hue(x, turns), one_by_one(functional.adjust_hue, x, turns), atol=1e-5, rtol=1e-4
     )
+
+
+@pytest.mark.parametrize("strength", [0.5, 2.0])  # at 2 the lowest factor would be below 0
+def test_jitter_is_brightness_contrast_saturation_and_hue_of_torchvision(strength):
+    x, draw = pictures(), torch.from_numpy(RNG(0).random((6, COUNT), np.float32))
+    low, high = max(0, 1 - 0.8 * strength), 1 + 0.8 * strength
+    factors = [*(low + (high - low) * draw[:3]), 0.2 * strength * (2 * draw[3] - 1)]
+    expected = x
+    for adjust, factor in zip(("brightness", "contrast", "saturation", "hue"), factors, strict=True):
+        expected = one_by_one(getattr(functional, f"adjust_{adjust}"), expected, factor)
+    torch.testing.assert_close(jitter(x, draw, strength), expected, atol=1e-4, rtol=1e-4)
 
 
 def test_gray_images_have_no_hue_to_turn():

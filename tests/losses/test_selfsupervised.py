@@ -200,7 +200,9 @@ def test_divergence_by_hand():
 
 
 def test_lab_of_known_colors():
-    """CIE values of sRGB white, black, red, green and blue under D65."""
-    rgb = torch.tensor([[1, 1, 1], [0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=torch.float64)
+    """CIE values of sRGB white, black, red, green and blue under D65; of grays on each branch of the two curves."""
+    grays = [[0.5] * 3, [0.15] * 3, [0.02] * 3]
+    rgb = torch.tensor([[1, 1, 1], [0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], *grays], dtype=torch.float64)
     expected = [[100, 0, 0], [0, 0, 0], [53.24, 80.09, 67.20], [87.73, -86.18, 83.18], [32.30, 79.19, -107.86]]
+    expected += [[53.39, 0, 0], [15.28, 0, 0], [1.40, 0, 0]]
     np.testing.assert_allclose(100 * lab(rgb[:, :, None, None])[:, :, 0, 0], expected, atol=0.02)
