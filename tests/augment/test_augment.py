@@ -59,15 +59,15 @@ def test_blurs_are_those_of_torchvision(radius):
 
 
 @pytest.mark.parametrize(("ratio", "height", "width"), [(0.0, 20, 4), (0.5, 10, 8), (1.0, 5, 16)])
-def test_a_view_is_cropped_and_then_blurred_as_drawn(ratio, height, width):
+def test_a_view_is_cropped_then_blurred_and_mirrored_as_drawn(ratio, height, width):
     """A quarter of the area, with shares of the sides of 4:1, 1:1 and 1:4; a sigma halfway between .1 and 2."""
     x = pictures()[..., :16]
-    settings = {"crop_scale": 0.25, "crop_ratio": 4, "flip": 0, "blur": 1, "blur_radius": 1, "blur_sigma": 2}
-    draw = torch.tensor([0, ratio, 0.4, 0.5, 0.5, 0.5, 0.5])[:, None].expand(7, COUNT)
-    crop = [round(0.4 * (SIDE - height)), round(0.5 * (16 - width)), height, width]
+    settings = {"crop_scale": 0.25, "crop_ratio": 4, "flip": 1, "blur": 1, "blur_radius": 1, "blur_sigma": 2}
+    draw = torch.tensor([0, ratio, 0.4, 0.25, 0.5, 0.5, 0.5])[:, None].expand(7, COUNT)
+    crop = [round(0.4 * (SIDE - height)), round(0.25 * (16 - width)), height, width]
     cropped = functional.resized_crop(x, *crop, [SIDE, 16])
     expected = functional.gaussian_blur(cropped, [3, 3], [1.05, 1.05])
-    torch.testing.assert_close(distort(x, draw, settings), expected)
+    torch.testing.assert_close(distort(x, draw, settings), expected.flip(3))
 
 
 def test_colors_change_as_in_torchvision():
@@ -143,6 +143,10 @@ def test_flips_mirror_and_grayscale_leaves_one_color():
     torch.testing.assert_close(views(flip=1), x.flip(3))
     gray = views(grayscale=1)
     assert torch.equal(gray[:, 0], gray[:, 1]) and torch.equal(gray[:, 1], gray[:, 2])
+    some = views(grayscale=0.5, color_jitter=1, jitter=0.5)  # which are gray does not depend on which are jittered
+    is_gray = (some == some[:, :1]).flatten(1).all(dim=1)
+    kept = (views(color_jitter=1, jitter=0.5) - x).abs().amax(dim=(1, 2, 3)) < 1e-3
+    assert all(0 < is_gray[part].sum() < part.sum() for part in (kept, ~kept))
 
 
 def test_crops_keep_the_shares_of_the_area_asked_for():

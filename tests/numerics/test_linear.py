@@ -1,5 +1,7 @@
 """Linear classifiers against scikit-learn."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -71,5 +73,6 @@ def test_liblinear_minimizes_the_logistic_loss_with_weights_and_bias_penalized(c
 
 def test_a_class_without_samples_is_refused():
     x, y = case(30, 3, 2, 1)
-    with pytest.raises(ValueError, match="class 2"):
-        logistic(x, y, 3)
+    for fit in (logistic, partial(liblinear, strength=1.0, penalty="l2")):
+        with pytest.raises(ValueError, match="class 2"):
+            fit(x, y, 3)
