@@ -1,10 +1,7 @@
 """Sphinx: how the pages that `python -m catalog` writes become the site (make docs)."""
 
-import html
-import json
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import latex2mathml.converter
 from docutils import nodes
@@ -49,31 +46,7 @@ def write_math(translator: HTML5Translator, node: nodes.math) -> None:
     raise nodes.SkipNode
 
 
-# Sphinx's search fetches a page to show where words stand in it; browsers let nothing fetch what lies in files.
-TEXTS = """const TEXTS = %s;
-if (location.protocol === "file:") {
-  const name = (address) => address.slice(document.documentElement.dataset.content_root.length).replace(/.html$/, "");
-  window.fetch = async (address) => new Response(`<div role="main">${TEXTS[name(address)] ?? ""}</div>`);
-}
-"""
-
-
-def add_texts(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
-    """The page of the search reads the texts of all pages."""
-    if name == "search":
-        app.add_js_file("texts.js")
-
-
-def write_texts(app: Sphinx, error: Exception | None) -> None:
-    """The texts of all pages as a script."""
-    if error is None:
-        texts = {name: html.escape(app.env.get_doctree(name).astext()) for name in app.env.found_docs}
-        (Path(app.outdir) / "_static/texts.js").write_text(TEXTS % json.dumps(texts))
-
-
 def setup(app: Sphinx) -> None:
-    app.connect("html-page-context", add_texts)
-    app.connect("build-finished", write_texts)
     app.add_html_math_renderer("mathml", inline_renderers=(write_math, None), block_renderers=(write_math, None))
 
 
