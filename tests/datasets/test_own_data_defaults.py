@@ -3,7 +3,6 @@ checked."""
 
 import json
 import re
-from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,6 @@ from helpers import OPTIONS, finish_run, result
 from despur import groups
 from despur.cli.show import show_runs
 from despur.datasets import bring_your_own
-from despur.encoders.base import build_encoder, check_form
 from despur.evaluate import evaluate
 from despur.orchestration.experiments import ArtifactRun
 from despur.reporting.tables import append_warnings
@@ -89,21 +87,6 @@ def test_groups_that_leave_nothing_to_work_with_are_warned_of(brought, capsys):
 def test_a_method_that_changes_images_is_refused_on_vectors(brought):
     with pytest.raises(SettingError, match="simclr changes images, but bring_your_own"):
         train_all(result(brought, f"runs/{DATA}/simclr/s0"), OPTIONS)
-
-
-@pytest.mark.parametrize(
-    ("method", "dataset", "refused"),
-    [
-        ("erm", "bring_your_own", True),  # its default, mlp
-        ("erm+encoder=convnet", "bring_your_own", False),
-        ("erm+encoder=mlp", "colored_digits", False),
-    ],
-)
-def test_images_are_vectors_only_where_a_run_says_so(method, dataset, refused):
-    (point,) = resolve("methods", method, dataset).points
-    encoder = build_encoder(point, (3, 32, 32))
-    with pytest.raises(SettingError, match=r"holds images.*[+]encoder=convnet") if refused else nullcontext():
-        check_form(encoder, point, {}, images=True)
 
 
 @pytest.mark.parametrize("lacking", ["train", "val"])

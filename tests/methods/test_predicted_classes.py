@@ -14,7 +14,16 @@ RNG = np.random.default_rng
 @pytest.mark.parametrize("inference", ["classes", "eiil", "george"])
 @pytest.mark.parametrize(
     "name",
-    ["jtt", "cnc", "dann+domain=majority", "mmd+domain=majority", "contrastive_adapter", "dfr_probe", "dfr_inferred"],
+    [
+        "jtt",
+        "cnc",
+        "dann+domain=majority",
+        "mmd+domain=majority",
+        "coral+domain=majority",
+        "contrastive_adapter",
+        "dfr_probe",
+        "dfr_inferred",
+    ],
 )
 def test_inferences_that_name_no_class_are_refused_before_anything_is_made(name, inference):
     with pytest.raises(SettingError, match=f"groups={inference}: its values name no class"):

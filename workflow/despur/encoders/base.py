@@ -32,17 +32,12 @@ def build_encoder(spec: Spec, shape: tuple[int, ...]) -> nn.Module:
     return network
 
 
-def check_form(encoder: nn.Module, spec: Spec, about: Mapping[str, Any], images: bool) -> None:
-    """Raises SettingError for samples that are not ``images`` where a method changes images, and for images where the
-    data set's default encoder is for vectors and a run names no other. ``about``: of the data set."""
-    name = about.get("dataset", "the data set")
+def check_form(spec: Spec, about: Mapping[str, Any], images: bool) -> None:
+    """Raises SettingError for samples that are not ``images`` where a method changes images. ``about``: of the data
+    set."""
     if "augment" in spec.components and not images:
+        name = about.get("dataset", "the data set")
         raise SettingError(f"{spec.base_name} changes images, but {name} holds vectors or texts: choose another method")
-    if images and getattr(encoder, "vectors", False) and "encoder" not in spec.changes:
-        raise SettingError(
-            f"{name} holds images, but its default encoder reads vectors: +encoder=convnet, or +stage1.encoder=convnet "
-            "for stage 1 (or PAPER_HYPERPARAMETERS in the data set's file)"
-        )
 
 
 def check_vocabulary(encoder: nn.Module, about: Mapping[str, Any], tokens: bool) -> None:

@@ -39,7 +39,7 @@ class Method:
         self.task, self.spec = task, spec
         self.settings = spec.settings
         self.networks = self.build_networks(spec, task.batcher.shape, task.num_classes).to(task.device)
-        check_form(self.networks["encoder"], spec, task.about, task.batcher.is_image)
+        check_form(spec, task.about, task.batcher.is_image)
         check_vocabulary(self.networks["encoder"], task.about, task.batcher.is_tokens)
 
     @staticmethod

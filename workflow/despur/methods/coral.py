@@ -12,7 +12,9 @@ from despur.specs.settings import component, float_, log_uniform, without
 
 SETTINGS = {
     **without(read_declarations("methods", "mmd")["SETTINGS"], "kernels"),
-    "groups": component("inference", "oracle", "SubpopBench: the known attribute is the domain"),
+    "groups": component(
+        "inference", "oracle", "SubpopBench: the known attribute is the domain", as_class="domain=majority"
+    ),
     "weight": float_(
         1.0,
         "SubpopBench: of the discrepancy, beside cross-entropy",
