@@ -121,7 +121,10 @@ def list_settings(points: Iterable[dict[str, Any]]) -> dict[str, str]:
     return {key: " ~ ".join(values) for key, values in values_by_key.items()}
 
 
-def flatten(point: dict[str, Any]) -> dict[str, Any]:
+def flatten(value: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """``{"a": {"b": 1}}`` -> ``{"a.b": 1}``."""
-    (flat,) = pd.json_normalize(point).to_dict("records")
-    return {str(key): value for key, value in flat.items()}
+    parts = (
+        flatten(item, f"{prefix}{key}.") if isinstance(item, dict) else {f"{prefix}{key}": item}
+        for key, item in value.items()
+    )
+    return {key: item for part in parts for key, item in part.items()}
