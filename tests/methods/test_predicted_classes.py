@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers import build, labels, task
 
+from despur.methods.families.predicted_classes import predict_classes
 from despur.specs.declarations import list_files, read_declarations
 from despur.specs.resolution import resolve
 from despur.specs.settings import SettingError
@@ -35,6 +36,12 @@ def test_every_method_that_compares_them_declares_it():
     callers = [name for name, file in list_files("methods").items() if "predict_classes(" in file.read_text()]
     assert len(callers) > 4
     assert all(read_declarations("methods", name)["SETTINGS"]["groups"].as_class for name in callers)
+
+
+def test_a_method_that_does_not_declare_it_is_refused_when_it_compares():
+    y, environment = labels({(0, 0): 4, (0, 1): 4, (1, 0): 4, (1, 1): 4})
+    with pytest.raises(SettingError, match=r"groups=eiil: its values name no class.*must declare as_class"):
+        predict_classes(task(y, environment), "eiil")
 
 
 @pytest.mark.parametrize("name", ["cnc+anchors=all", "dann", "gdro"])

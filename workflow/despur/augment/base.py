@@ -11,16 +11,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from despur.compute.task import Task
 from despur.compute.transfer import to_device
+from despur.specs.settings import SettingError
 from despur.specs.spec import Spec
 
 Augment = Callable[[Tensor, np.random.Generator], Tensor]
 
 
-def build_augment(spec: Spec, **changes: Any) -> Augment:
+def build_augment(task: Task, spec: Spec, **changes: Any) -> Augment:
     """The augmentation that a method's specification names, with some of its settings changed: a function that maps
-    images (B,C,H,W) in [-1,1] and a generator to a random view of each, (B,C,H,W) in [-1,1]."""
+    images (B,C,H,W) in [-1,1] and a generator to a random view of each, (B,C,H,W) in [-1,1]. Raises SettingError where
+    it is one of images and the samples of the task are none."""
     augment = spec.components["augment"]
+    if augment.base_name == "images" and not task.batcher.is_image:
+        name = task.about.get("dataset", "the data set")
+        raise SettingError(f"{spec.base_name} changes images, but {name} holds vectors or texts: choose another method")
     build: Callable[..., Augment] = import_module(f"despur.augment.{augment.base_name}").build
     return build(augment.settings | changes)
 

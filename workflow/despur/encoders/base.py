@@ -32,14 +32,6 @@ def build_encoder(spec: Spec, shape: tuple[int, ...]) -> nn.Module:
     return network
 
 
-def check_form(spec: Spec, about: Mapping[str, Any], images: bool) -> None:
-    """Raises SettingError for samples that are not ``images`` where a method changes images. ``about``: of the data
-    set."""
-    if "augment" in spec.components and not images:
-        name = about.get("dataset", "the data set")
-        raise SettingError(f"{spec.base_name} changes images, but {name} holds vectors or texts: choose another method")
-
-
 def check_vocabulary(encoder: nn.Module, about: Mapping[str, Any], tokens: bool) -> None:
     """Raises SettingError for tokens of another vocabulary than a language model reads, and for any where the encoder
     reads ``vectors``. ``about``: of the data set; ``tokens``: whether its inputs are tokens."""

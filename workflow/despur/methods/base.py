@@ -20,7 +20,7 @@ from despur.compute.input_batcher import InputBatcher
 from despur.compute.named_losses import require_loss
 from despur.compute.optimizers import Plateau, build_optimizer, load_optimizer
 from despur.compute.task import Task, encode, head_of
-from despur.encoders.base import build_encoder, check_form, check_vocabulary
+from despur.encoders.base import build_encoder, check_vocabulary
 from despur.specs.spec import Spec
 from despur.storage.store import Array
 
@@ -39,7 +39,6 @@ class Method:
         self.task, self.spec = task, spec
         self.settings = spec.settings
         self.networks = self.build_networks(spec, task.batcher.shape, task.num_classes).to(task.device)
-        check_form(spec, task.about, task.batcher.is_image)
         check_vocabulary(self.networks["encoder"], task.about, task.batcher.is_tokens)
 
     @staticmethod

@@ -47,7 +47,7 @@ class FineTuning(GradientMethod):
         return GradientMethod.build_networks(spec.components["stage1"], shape, num_classes)
 
     def setup(self) -> None:
-        task, self.augment = self.task, build_augment(self.spec)
+        task, self.augment = self.task, build_augment(self.task, self.spec)
         assert task.start is not None
         self.networks["encoder"].load_state_dict(task.start)
         rank = task.label_rank

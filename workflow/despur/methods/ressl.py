@@ -28,7 +28,7 @@ class ReSSL(WithQueue):
 
     def setup(self) -> None:
         super().setup()
-        self.weak = build_augment(self.spec, color_jitter=0.0, grayscale=0.0, blur=0.0)
+        self.weak = build_augment(self.task, self.spec, color_jitter=0.0, grayscale=0.0, blur=0.0)
 
     def views(self, images: Tensor, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
         twice = torch.cat([images, images])

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from despur.specs.conditions import meets
+from despur.specs.conditions import refuse_no_classes
 from despur.specs.declarations import paper_hyperparameters, read_declarations, refuse_unknown_stated
 from despur.specs.names import LONGEST, change_settings, join, parse, shorten, unknown
 from despur.specs.settings import SettingError, Settings, spell
@@ -35,7 +35,7 @@ def _resolve_point(kind: str, base: str, overrides: dict[str, str], dataset: str
     dotted = stated_of_stage1 | {key: text for key, text in overrides.items() if key not in values}
     components = _resolve_components(declaration, values, dotted, dataset, path)
     _refuse_unknown_keys(base, declaration, components, dotted, path)
-    _refuse_no_classes(base, declaration, values)
+    refuse_no_classes(base, declaration, values)
     for key, component in components.items():
         changes |= _list_changes_of(key, component, declaration)
     spec = Spec(kind, base, values, components, changes, origins)
@@ -55,21 +55,6 @@ def _refuse_unknown_keys(
         for name in read_declarations(component.kind, component.base_name)["SETTINGS"]
     ]
     raise unknown(f"setting of {base}:", path + min(wrong), [path + key for key in (*declaration, *below)])
-
-
-def _refuse_no_classes(base: str, declaration: Declaration, values: Settings) -> None:
-    """Refuse an inference whose values name no class for a method that compares them with the true class."""
-    setting = declaration.get("groups")
-    if setting is None or not meets(values, setting.as_class):
-        return
-    inference = values["groups"]
-    if read_declarations("inference", inference).get("NAMES_NO_CLASS"):
-        under = setting.as_class if isinstance(setting.as_class, str) else ""
-        raise SettingError(
-            f"groups={inference}: its values name no class, and {base}{under and f' with {under}'} compares them with "
-            "the true class: choose groups=predictions, clusters, ssa or oracle"
-            + (under and f", or another {under.partition('=')[0]}")
-        )
 
 
 def _compare_with_stated(spec: Spec, stated_of_stage1: Mapping[str, str]) -> dict[str, str]:

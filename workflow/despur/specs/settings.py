@@ -176,10 +176,9 @@ def draw(source: str) -> Setting:
 
 
 def component(folder: str, default: str, source: str, *, as_class: bool | str = False) -> Setting:
-    """A component by name (an encoder, a stage-1 model, an inference). Its own settings have dotted keys.
-
-    ``as_class``: of an inference, whether the method compares what is inferred with the true class: True, or the
-    setting with which it does (``anchors=correct``). An inference that declares NAMES_NO_CLASS is then refused."""
+    """A component by name (an encoder, a stage-1 model, an inference). Its own settings have dotted keys. ``as_class``:
+    of an inference, whether the method compares its values with the true class: True, or the setting with which it
+    does (``anchors=correct``). An inference that declares NAMES_NO_CLASS is then refused."""
     return Setting(default, source, str, f"a name in {folder}/", folder=folder, as_class=as_class)
 
 

@@ -40,7 +40,7 @@ class SelfSupervised(GradientMethod):
         return nn.ModuleDict({"encoder": build_encoder(spec, shape)})
 
     def setup(self) -> None:
-        self.augment = build_augment(self.spec)
+        self.augment = build_augment(self.task, self.spec)
         self.networks["projector"] = self.build_projector(self.dim)
 
     def build_projector(self, dim: int) -> nn.Module:
